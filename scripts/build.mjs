@@ -1,0 +1,11 @@
+// Compiles src into dist and makes the entry point executable.
+import { spawnSync } from 'node:child_process';
+import { chmodSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
+
+const require = createRequire(import.meta.url);
+const tsc = require.resolve('typescript/package.json').replace(/package\.json$/, 'bin/tsc');
+rmSync('dist', { recursive: true, force: true });
+const { status } = spawnSync(process.execPath, [tsc, '-p', 'tsconfig.build.json'], { stdio: 'inherit' });
+if (status !== 0) process.exit(status ?? 1);
+chmodSync('dist/main.js', 0o755);

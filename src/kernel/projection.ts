@@ -1,0 +1,16 @@
+import type { Event, Recorded } from './event.ts';
+
+/**
+ * One kind of view, folded from events: one document per key, no store in sight.
+ * `evolve` sets state and never counts up, so that replaying any suffix changes nothing; `undefined` deletes the view.
+ * Bump `version` when the shape or the meaning changes: the view is then rebuilt beside the old one.
+ */
+export type Projection<E extends Event, View extends object> = Readonly<{
+  name: string;
+  version: number;
+  handles: readonly E['type'][];
+  keysOf: (event: Recorded<E>) => readonly string[];
+  evolve: (view: View | undefined, event: Recorded<E>, key: string) => View | undefined;
+  /** Where a view holds more than JSON (range sets, bigints): to JSON and back. */
+  stored?: Readonly<{ encode: (view: View) => unknown; decode: (json: unknown) => View }>;
+}>;

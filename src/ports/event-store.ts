@@ -1,0 +1,52 @@
+import type { Recorded, Sealed } from '../kernel/event.ts';
+
+/** The revision of a stream that does not exist yet. */
+export const NO_STREAM = -1n;
+
+/** The position before the first event of the log. */
+export const BEGINNING = -1n;
+
+/** Where a stream ended after an append, and the log position of its last event. */
+export type Appended = Readonly<{ revision: bigint; position: bigint }>;
+
+/**
+ * The log. Events come in pages, so that order and back-pressure come free and bulk reads stay cheap; a page is never empty.
+ */
+export type EventStore = Readonly<{
+  /** One stream in order, from `after` (a revision, exclusive; default: from its start) to its end now. Missing: no page. */
+  read: (stream: string, after?: bigint) => AsyncIterable<readonly Recorded[]>;
+  /** The last event of a stream. */
+  last: (stream: string) => Promise<Recorded | undefined>;
+  /**
+   * Appends all or none, durably, where `expected` is the revision of the stream's last event (`NO_STREAM`: none).
+   * Repeating an append whose event ids are all there already is a success with the same answer.
+   * @throws WrongExpectedRevision when the stream is elsewhere, StoreUnavailable when the store can't be reached.
+   */
+  append: (stream: string, expected: bigint, events: readonly Sealed[]) => Promise<Appended>;
+  /** The whole log in order from `after` (exclusive) to its end as of the call. */
+  readAll: (after: bigint) => AsyncIterable<readonly Recorded[]>;
+  /** The whole log from `after` (exclusive), then what is appended by anyone, for ever, until `signal` aborts (then it ends). */
+  follow: (after: bigint, signal: AbortSignal) => AsyncIterable<readonly Recorded[]>;
+  /** The position of the newest event; `BEGINNING` for an empty log. */
+  end: () => Promise<bigint>;
+  close: () => Promise<void>;
+}>;
+
+/** Somebody else appended first: read again and decide anew. */
+export class WrongExpectedRevision extends Error {
+  override readonly name = 'WrongExpectedRevision';
+  readonly stream: string;
+  readonly expected: bigint;
+  readonly actual: bigint;
+  constructor(stream: string, expected: bigint, actual: bigint) {
+    super(`stream ${stream} is at revision ${actual}, not ${expected}`);
+    this.stream = stream;
+    this.expected = expected;
+    this.actual = actual;
+  }
+}
+
+/** A store that can't be reached, is busy beyond its bound, or is closed. `cause` says why. */
+export class StoreUnavailable extends Error {
+  override readonly name = 'StoreUnavailable';
+}

@@ -1,0 +1,31 @@
+/** One view document as JSON; `undefined` deletes it. */
+export type ViewChange = Readonly<{ key: string; json: string | undefined }>;
+
+/**
+ * One generation of one projection: `active` is what readers see. A rebuild fills a new generation beside it, then swaps.
+ */
+export type Collection = Readonly<{ projection: string; version: number; generation: number }>;
+
+/** Rebuildable documents by projection and key, with the log position that they have applied. */
+export type ReadModels = Readonly<{
+  /** The generation that readers see, or `undefined` when the projection was never built. */
+  active: (projection: string) => Promise<Collection | undefined>;
+  /** A new, empty generation, not active yet. */
+  begin: (projection: string, version: number) => Promise<Collection>;
+  /** Makes a generation the active one and drops every other one of its projection, in one step. */
+  activate: (collection: Collection) => Promise<void>;
+  /** The position up to which a generation has applied the log; `undefined` before its first save. */
+  position: (collection: Collection) => Promise<bigint | undefined>;
+  /** The documents of the given keys that exist. */
+  load: (collection: Collection, keys: readonly string[]) => Promise<ReadonlyMap<string, string>>;
+  /** Documents in key order (by code point) whose key starts with `prefix`, after `after`, at most `limit`. */
+  list: (
+    collection: Collection,
+    query: Readonly<{ prefix: string; after?: string; limit: number }>,
+  ) => Promise<readonly Readonly<{ key: string; json: string }>[]>;
+  /** Saves changes of several generations together with their new positions: all or, after a crash, a state that replay repairs. */
+  save: (
+    saves: readonly Readonly<{ collection: Collection; position: bigint; changes: readonly ViewChange[] }>[],
+  ) => Promise<void>;
+  close: () => Promise<void>;
+}>;

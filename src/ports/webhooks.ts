@@ -1,0 +1,20 @@
+/** One POST. `body` is the exact text that is sent and signed. */
+export type WebhookRequest = Readonly<{
+  url: string;
+  /** Standard Webhooks message id: the same for every try of one notification. */
+  messageId: string;
+  /** Unix time in whole seconds, for the signature. */
+  timestampSeconds: number;
+  body: string;
+  /** `whsec_…` */
+  secret: string;
+}>;
+
+/** What came of one try. `delivered` is any 2xx. `because` is short, and holds nothing that the receiver sent but its status. */
+export type WebhookResult = Readonly<{ delivered: true; status: number }> | Readonly<{ delivered: false; because: string }>;
+
+/** Sends one signed webhook within its total deadline; never throws for what the network or the receiver does. */
+export type WebhookSender = Readonly<{
+  send: (request: WebhookRequest, signal: AbortSignal) => Promise<WebhookResult>;
+  close: () => Promise<void>;
+}>;
