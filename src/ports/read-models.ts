@@ -29,3 +29,8 @@ export type ReadModels = Readonly<{
   ) => Promise<void>;
   close: () => Promise<void>;
 }>;
+
+/** The generation was dropped, because another process has rebuilt the projection: open it again. Thrown by `save`; nothing was saved. */
+export class CollectionGone extends Error {
+  override readonly name = 'CollectionGone';
+}

@@ -1,0 +1,121 @@
+import { z } from 'zod';
+import { defineEvent, type EventOf } from '../codec.ts';
+import { customerSettings, idNumber, listContent, listKind, rangeTexts, routerOutcome } from './vocabulary.ts';
+
+/** The customer exists; its names were reserved in the directory before. */
+export const CustomerRegistered = defineEvent(
+  'CustomerRegistered',
+  1,
+  z.strictObject({ customerId: idNumber, name: z.string(), listName: z.string(), settings: customerSettings }),
+);
+
+/** An administrator changed what the customer may do, or where it is told; only what changed is named. */
+export const CustomerSettingsChanged = defineEvent(
+  'CustomerSettingsChanged',
+  1,
+  z.strictObject({ changes: customerSettings.partial() }),
+);
+
+/** The customer's webhooks are signed with another secret from now on; the secret store holds it under this id. */
+export const WebhookSecretRotated = defineEvent(
+  'WebhookSecretRotated',
+  1,
+  z.strictObject({ secretId: z.string() }),
+);
+
+/** Whoever shows the token with this SHA-256 (hex) acts for the customer. */
+export const ApiTokenIssued = defineEvent(
+  'ApiTokenIssued',
+  1,
+  z.strictObject({ tokenId: z.string(), label: z.string(), sha256: z.string() }),
+);
+
+/** The token is worth nothing from now on. */
+export const ApiTokenRevoked = defineEvent(
+  'ApiTokenRevoked',
+  1,
+  z.strictObject({ tokenId: z.string(), sha256: z.string() }),
+);
+
+/** The customer owns these addresses in this region; all of them enabled, none pending. */
+export const SubnetAssigned = defineEvent(
+  'SubnetAssigned',
+  1,
+  z.strictObject({ subnetId: idNumber, cidr: z.string(), regionId: idNumber, asn: z.int(), metro: z.string() }),
+);
+
+/** The customer no longer owns the subnet; what was disabled in it leaves the routers with the next commit. */
+export const SubnetReleased = defineEvent(
+  'SubnetReleased',
+  1,
+  z.strictObject({ subnetId: idNumber, cidr: z.string(), regionId: idNumber }),
+);
+
+/** These addresses were enabled and are disabled now; not yet on routers. */
+export const AddressesDisabled = defineEvent(
+  'AddressesDisabled',
+  1,
+  z.strictObject({ regionId: idNumber, ranges: rangeTexts }),
+);
+
+/** These addresses were disabled and are enabled now; not yet off the routers. */
+export const AddressesEnabled = defineEvent(
+  'AddressesEnabled',
+  1,
+  z.strictObject({ regionId: idNumber, ranges: rangeTexts }),
+);
+
+const commit = { commitSetId: z.string(), regionId: idNumber, list: listKind, attempt: z.int().positive() };
+
+/** A deployment of one list is due: it carries what the list is at this event, and everything touched until here. */
+export const CommitRequested = defineEvent(
+  'CommitRequested',
+  1,
+  z.strictObject({ ...commit, reason: z.enum(['quiet', 'retry', 'synchronous', 'operator']) }),
+);
+
+/** Every router of the region was read back and holds the list as captured; what the commit carried is no longer pending. */
+export const CommitCompleted = defineEvent(
+  'CommitCompleted',
+  1,
+  z.strictObject({
+    ...commit,
+    outcomes: z.array(routerOutcome),
+    content: listContent,
+    /** When the last router confirmed. */
+    completedAt: z.string(),
+    /** Whether the customer is to be told. */
+    notify: z.boolean(),
+  }),
+);
+
+/** At least one router does not hold the list; what the commit carried is pending again and will be tried again. */
+export const CommitFailed = defineEvent(
+  'CommitFailed',
+  1,
+  z.strictObject({
+    ...commit,
+    outcomes: z.array(routerOutcome),
+    content: listContent,
+    completedAt: z.string(),
+    notify: z.boolean(),
+  }),
+);
+
+export const customerEvents = [
+  CustomerRegistered,
+  CustomerSettingsChanged,
+  WebhookSecretRotated,
+  ApiTokenIssued,
+  ApiTokenRevoked,
+  SubnetAssigned,
+  SubnetReleased,
+  AddressesDisabled,
+  AddressesEnabled,
+  CommitRequested,
+  CommitCompleted,
+  CommitFailed,
+] as const;
+
+export type CustomerEvent = EventOf<(typeof customerEvents)[number]>;
+export type CommitSettled = EventOf<typeof CommitCompleted> | EventOf<typeof CommitFailed>;

@@ -1,0 +1,33 @@
+import { z } from 'zod';
+import { defineEvent, type EventOf } from '../codec.ts';
+import { idNumber } from './vocabulary.ts';
+
+/** The region exists; its name was reserved in the directory before. */
+export const RegionCreated = defineEvent(
+  'RegionCreated',
+  1,
+  z.strictObject({ regionId: idNumber, name: z.string() }),
+);
+
+/** From now on every list of the region is deployed to this router too. Options hold no secret: they name one by id. */
+export const RouterAdded = defineEvent(
+  'RouterAdded',
+  1,
+  z.strictObject({
+    regionId: idNumber,
+    router: z.string(),
+    driver: z.string(),
+    options: z.record(z.string(), z.string()),
+  }),
+);
+
+/** The router is no longer ours to write to; what it holds stays as it is. */
+export const RouterRemoved = defineEvent(
+  'RouterRemoved',
+  1,
+  z.strictObject({ regionId: idNumber, router: z.string() }),
+);
+
+export const regionEvents = [RegionCreated, RouterAdded, RouterRemoved] as const;
+
+export type RegionEvent = EventOf<(typeof regionEvents)[number]>;

@@ -1,0 +1,55 @@
+import { z } from 'zod';
+
+/** Customer, region and subnet numbers, handed out by the directory, from 1. */
+export const idNumber = z.int().positive();
+
+/** The two prefix-lists that a customer can have in a region. */
+export const listKind = z.enum(['BLACKHOLE', 'SRC_WHITELIST']);
+export type ListKind = z.infer<typeof listKind>;
+
+/** `Svc-<NAME>-<KIND>`: the name of a customer's prefix-list on routers, where `<NAME>` is the customer's list name. */
+export function prefixListName(listName: string, list: ListKind): string {
+  return `Svc-${listName}-${list}`;
+}
+
+/**
+ * The customer's part of its list names: upper case, every run of other characters than `A–Z 0–9 _` becomes one `-`, none at either end.
+ * Empty when nothing is left.
+ */
+export function listNameOf(customerName: string): string {
+  return customerName
+    .toUpperCase()
+    .replace(/[^A-Z0-9_]+/g, '-')
+    .replace(/^-|-$/g, '');
+}
+
+/** Changed addresses as text: `a` for one address, `a-b` for a run; sorted, disjoint, IPv4 first. */
+export const rangeTexts = z.array(z.string()).min(1);
+
+/** What one router did with one push. `unknown`: no answer came and reading back was not possible either. */
+export const routerOutcome = z.strictObject({
+  router: z.string(),
+  result: z.enum(['confirmed', 'failed', 'unknown']),
+  /** `true` when the router already held the right content and was not touched. */
+  untouched: z.boolean(),
+  /** For an operator; no secret. */
+  because: z.string().optional(),
+  milliseconds: z.int().nonnegative(),
+});
+export type RouterOutcome = z.infer<typeof routerOutcome>;
+
+/** What a commit put on routers: how many blocks, and the SHA-256 (hex) of their text, one a line. */
+export const listContent = z.strictObject({ prefixes: z.int().nonnegative(), sha256: z.string() });
+export type ListContent = z.infer<typeof listContent>;
+
+/** What an administrator sets for a customer. */
+export const customerSettings = z.strictObject({
+  rateLimitPerMinute: z.int().positive(),
+  allowSynchronous: z.boolean(),
+  allowSourceWhitelist: z.boolean(),
+  trusted: z.boolean(),
+  whitelistLimit: z.int().nonnegative(),
+  evidenceMaxBytes: z.int().positive(),
+  webhookUrl: z.string().nullable(),
+});
+export type CustomerSettings = z.infer<typeof customerSettings>;
