@@ -25,7 +25,7 @@ export type Shelf<V extends object> = Views<V> &
     /** The newest position applied. */
     position: () => bigint;
     /** Brings the views that these events change into memory, so that `apply` need not wait. */
-    prepare: (events: readonly Recorded[]) => Promise<void>;
+    prepare: (events: readonly Recorded[]) => Promise<void> | undefined;
     /** Applies one event, once: what is at or before `position` is passed over. Prepared events only. */
     apply: (event: Recorded) => void;
     /** The keys whose views changed since the last call. */
@@ -71,13 +71,13 @@ export function shelfOf<E extends Event, V extends object>(
       savedPosition = position;
     },
     position: () => position,
-    prepare: async (events) => {
+    prepare: (events) => {
       const missing = new Set<string>();
       for (const event of events) {
         if (event.position <= position || !isHandled<E>(handles, event)) continue;
         for (const key of projection.keysOf(event)) if (!entries.has(key)) missing.add(key);
       }
-      if (missing.size > 0) await fetch([...missing]);
+      return missing.size > 0 ? fetch([...missing]) : undefined;
     },
     apply: (event) => {
       if (event.position <= position) return;
