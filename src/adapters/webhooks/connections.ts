@@ -1,0 +1,112 @@
+import { openConnection, type Connection } from './connection.ts';
+import { createGate, type Gate } from './gate.ts';
+import type { Connector } from './guarded-connector.ts';
+
+export type ConnectionBounds = Readonly<{
+  /** Connections to one origin at a time. */
+  perOrigin: number;
+  /** Connections at a time in all, idle ones included. */
+  total: number;
+  /** How many may wait for a connection to one origin. */
+  waitingPerOrigin: number;
+  /** How many that have their turn at their origin may wait for others to finish. */
+  waiting: number;
+}>;
+
+/** Keep-alive connections, bounded per origin and in all, so that one slow origin never takes those of the others. */
+export type Connections = Readonly<{
+  /** An idle connection, or a new one, as soon as the bounds allow. Rejects with the signal's reason, or GateFull. */
+  acquire: (origin: string, signal: AbortSignal) => Promise<Connection>;
+  /** Gives it back; one that is not `reusable` is destroyed. */
+  release: (connection: Connection, reusable: boolean) => void;
+  /** Destroys every connection and resolves when no socket is left. */
+  close: () => Promise<void>;
+}>;
+
+type Origin = Readonly<{ gate: Gate; idle: Connection[] }>;
+
+/** Their sockets are opened by `connect`. An origin that nobody uses and that has no open connection is forgotten. */
+export function createConnections(connect: Connector, bounds: ConnectionBounds): Connections {
+  const { originOf, forget } = createOrigins(bounds);
+  // First a place at the origin, then one in all: an origin with a long queue stands in the common one with few.
+  const common = createGate(bounds.total, bounds.waiting);
+  const open = new Set<Connection>();
+  /** Those of `open` that nobody uses, the longest idle first. */
+  const idle = new Set<Connection>();
+  const closing = new Set<Promise<void>>();
+
+  const drop = (connection: Connection): void => {
+    if (!open.delete(connection)) return;
+    if (idle.delete(connection)) {
+      const mates = originOf(connection.origin).idle;
+      mates.splice(mates.indexOf(connection), 1);
+      forget(connection.origin);
+    }
+    const gone = connection.destroy().finally(() => closing.delete(gone));
+    closing.add(gone);
+  };
+  const take = (name: string): Connection => {
+    const reused = originOf(name).idle.pop();
+    if (reused !== undefined) {
+      idle.delete(reused);
+      return reused;
+    }
+    const [oldest] = idle;
+    if (open.size >= bounds.total && oldest !== undefined) drop(oldest);
+    const connection = openConnection(name, connect, () => {
+      if (idle.has(connection)) drop(connection);
+    });
+    open.add(connection);
+    return connection;
+  };
+
+  return {
+    acquire: async (name, signal) => {
+      const { gate } = originOf(name);
+      const atOrigin = gate.enter(signal);
+      if (atOrigin !== undefined) await atOrigin;
+      try {
+        const inAll = common.enter(signal);
+        if (inAll !== undefined) await inAll;
+      } catch (error) {
+        gate.leave();
+        forget(name);
+        throw error;
+      }
+      return take(name);
+    },
+    release: (connection, reusable) => {
+      if (reusable && open.has(connection) && connection.isConnected()) {
+        originOf(connection.origin).idle.push(connection);
+        idle.add(connection);
+      } else drop(connection);
+      common.leave();
+      originOf(connection.origin).gate.leave();
+      forget(connection.origin);
+    },
+    close: async () => {
+      for (const connection of open) drop(connection);
+      await Promise.all(closing);
+    },
+  };
+}
+
+function createOrigins(
+  bounds: ConnectionBounds,
+): Readonly<{ originOf: (name: string) => Origin; forget: (name: string) => void }> {
+  const origins = new Map<string, Origin>();
+  return {
+    originOf: (name) => {
+      let origin = origins.get(name);
+      if (origin === undefined) {
+        origin = { gate: createGate(bounds.perOrigin, bounds.waitingPerOrigin), idle: [] };
+        origins.set(name, origin);
+      }
+      return origin;
+    },
+    forget: (name) => {
+      const origin = origins.get(name);
+      if (origin !== undefined && origin.idle.length === 0 && origin.gate.isIdle()) origins.delete(name);
+    },
+  };
+}

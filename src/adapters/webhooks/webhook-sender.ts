@@ -1,0 +1,140 @@
+import type { Clock } from '../../ports/clock.ts';
+import type { WebhookRequest, WebhookResult, WebhookSender } from '../../ports/webhooks.ts';
+import { refuseUnlessPublic } from './address-guard.ts';
+import { createConnections, type Connections } from './connections.ts';
+import { durationText, failureText, statusFailure } from './failure-text.ts';
+import { createGuardedConnector, type Connector } from './guarded-connector.ts';
+import { resolveThroughDns, resolveThroughSystem, type ResolveName } from './name-resolution.ts';
+import { post, type Post } from './post.ts';
+import { signatureOf, signingKey } from './signature.ts';
+import { startTimeLimit, TimedOut, type TimeLimit } from './time-limit.ts';
+
+export type WebhookSenderOptions = Readonly<{
+  clock: Clock;
+  /** Bound on one delivery: waiting for a connection, connecting, and the whole answer. */
+  timeoutMilliseconds: number;
+  /** Turns the address guard off: for tests, demos, and networks whose receivers are their own. */
+  allowPrivate: boolean;
+  /** Connections to one origin at a time (default 16). */
+  connectionsPerOrigin?: number;
+  /** Connections at a time in all (default 256). */
+  connections?: number;
+  /** How many may wait for a connection to one origin (default 1,000). */
+  waitingPerOrigin?: number;
+  /** How names become addresses (default: the DNS; without the guard: the operating system). */
+  resolve?: ResolveName;
+  /** PEM certificates that https receivers are checked against (default: the roots that Node ships). */
+  authorities?: readonly string[];
+}>;
+
+/** The sender was closed while, or before, something was sent. */
+export class WebhookSenderClosed extends Error {
+  override readonly name = 'WebhookSenderClosed';
+}
+
+type Prepared = Readonly<{ origin: string; message: Post }>;
+
+const ANSWER_BYTES = 64 * 1024;
+const WAITING = 10_000;
+
+/**
+ * Sends webhooks signed after Standard Webhooks over keep-alive connections whose addresses were checked as they were made.
+ * `send` rejects only with its signal's reason, or WebhookSenderClosed; a 2xx that arrived in time is delivered even when the
+ * rest of the answer is not read.
+ */
+export function createWebhookSender(options: WebhookSenderOptions): WebhookSender {
+  const connections = createConnections(connectorOf(options), {
+    perOrigin: options.connectionsPerOrigin ?? 16,
+    total: options.connections ?? 256,
+    waitingPerOrigin: options.waitingPerOrigin ?? 1000,
+    waiting: WAITING,
+  });
+  const running = new Set<TimeLimit>();
+  let closed = false;
+
+  return {
+    send: async (request, signal) => {
+      if (closed) throw new WebhookSenderClosed('the webhook sender is closed');
+      signal.throwIfAborted();
+      const prepared = prepare(request);
+      if ('because' in prepared) return { delivered: false, because: prepared.because };
+      const limit = startTimeLimit(options.clock, options.timeoutMilliseconds, signal);
+      running.add(limit);
+      try {
+        return await deliver(connections, prepared, limit.signal, options.timeoutMilliseconds);
+      } finally {
+        running.delete(limit);
+        limit.end();
+      }
+    },
+    close: async () => {
+      closed = true;
+      for (const limit of running) limit.stop(new WebhookSenderClosed('the webhook sender was closed'));
+      await connections.close();
+    },
+  };
+}
+
+async function deliver(
+  connections: Connections,
+  { origin, message }: Prepared,
+  signal: AbortSignal,
+  timeoutMilliseconds: number,
+): Promise<WebhookResult> {
+  let late = 'no connection was free within';
+  try {
+    const connection = await connections.acquire(origin, signal);
+    late = 'timed out after';
+    let reusable = false;
+    try {
+      const { status, complete } = await post(connection.client, message, ANSWER_BYTES, signal);
+      reusable = complete;
+      const because = statusFailure(status);
+      return because === undefined ? { delivered: true, status } : { delivered: false, because };
+    } finally {
+      connections.release(connection, reusable);
+    }
+  } catch (error) {
+    if (signal.aborted && !(signal.reason instanceof TimedOut)) throw signal.reason;
+    const because = signal.aborted ? `${late} ${durationText(timeoutMilliseconds)}` : failureText(error);
+    if (because === undefined) throw error;
+    return { delivered: false, because };
+  }
+}
+
+function prepare(request: WebhookRequest): Prepared | Readonly<{ because: string }> {
+  const url = URL.canParse(request.url) ? new URL(request.url) : undefined;
+  if (url === undefined || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
+    return { because: 'the webhook URL is not an http: or https: URL' };
+  }
+  if (url.username !== '' || url.password !== '') return { because: 'the webhook URL holds credentials' };
+  const key = signingKey(request.secret);
+  if (key === undefined) return { because: 'the signing secret is not whsec_ and the base64 of 24 to 64 bytes' };
+  const body = Buffer.from(request.body);
+  const headers = [
+    'content-type',
+    'application/json',
+    'user-agent',
+    'edgeward',
+    'webhook-id',
+    request.messageId,
+    'webhook-timestamp',
+    String(request.timestampSeconds),
+    'webhook-signature',
+    signatureOf(key, request.messageId, request.timestampSeconds, body),
+  ];
+  return { origin: url.origin, message: { path: url.pathname + url.search, headers, body } };
+}
+
+function connectorOf(options: WebhookSenderOptions): Connector {
+  const attemptMilliseconds = Math.max(10, Math.min(2000, Math.floor(options.timeoutMilliseconds / 4)));
+  const byDefault = options.allowPrivate
+    ? resolveThroughSystem
+    : resolveThroughDns({ timeoutMilliseconds: attemptMilliseconds });
+  return createGuardedConnector({
+    resolve: options.resolve ?? byDefault,
+    attemptMilliseconds,
+    ...(options.allowPrivate ? {} : { refuse: refuseUnlessPublic }),
+    ...(options.authorities === undefined ? {} : { authorities: options.authorities }),
+  });
+}
