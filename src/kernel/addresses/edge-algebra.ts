@@ -1,0 +1,102 @@
+import { comparePoints } from './edges.ts';
+import { EdgeBuilder } from './edge-builder.ts';
+import { EdgeCursor, type EdgeList } from './edge-list.ts';
+
+/** The addresses in either list. Costs the ranges of the smaller list, a search for each, and the chunks that change. */
+export function unionOf(a: EdgeList, b: EdgeList): EdgeList {
+  const [small, big] = a.rangeCount <= b.rangeCount ? [a, b] : [b, a];
+  if (small.rangeCount === 0 || small === big) return big;
+  const { width, start, end } = big.space;
+  const builder = new EdgeBuilder(big.space);
+  const cursor = new EdgeCursor(big);
+  let from = start;
+  let fromAt = 0;
+  for (const { edges } of small.chunks) {
+    for (let at = 0; at < edges.length; at += 2 * width) {
+      if (comparePoints(from, fromAt, edges, at, width) < 0) builder.appendBetween(cursor, from, fromAt, edges, at);
+      builder.append(edges, at, edges, at + width);
+      from = edges;
+      fromAt = at + width;
+    }
+  }
+  builder.appendBetween(cursor, from, fromAt, end, 0);
+  return builder.finish();
+}
+
+/** The addresses in both lists. Costs as `unionOf`. */
+export function intersectionOf(a: EdgeList, b: EdgeList): EdgeList {
+  if (a === b) return a;
+  const [small, big] = a.rangeCount <= b.rangeCount ? [a, b] : [b, a];
+  if (small.rangeCount === 0) return small;
+  const { width } = big.space;
+  const builder = new EdgeBuilder(big.space);
+  const cursor = new EdgeCursor(big);
+  for (const { edges } of small.chunks) {
+    for (let at = 0; at < edges.length; at += 2 * width) {
+      builder.appendBetween(cursor, edges, at, edges, at + width);
+    }
+  }
+  return builder.finish();
+}
+
+/** The addresses of the first list that are not in the second. Costs as `unionOf`. */
+export function differenceOf(a: EdgeList, b: EdgeList): EdgeList {
+  if (a.rangeCount === 0 || b.rangeCount === 0) return a;
+  return a.rangeCount <= b.rangeCount ? smallWithoutBig(a, b) : bigWithoutSmall(a, b);
+}
+
+function bigWithoutSmall(big: EdgeList, small: EdgeList): EdgeList {
+  const { width, start, end } = big.space;
+  const builder = new EdgeBuilder(big.space);
+  const cursor = new EdgeCursor(big);
+  let from = start;
+  let fromAt = 0;
+  for (const { edges } of small.chunks) {
+    for (let at = 0; at < edges.length; at += 2 * width) {
+      if (comparePoints(from, fromAt, edges, at, width) < 0) builder.appendBetween(cursor, from, fromAt, edges, at);
+      from = edges;
+      fromAt = at + width;
+    }
+  }
+  if (comparePoints(from, fromAt, end, 0, width) < 0) builder.appendBetween(cursor, from, fromAt, end, 0);
+  return builder.finish();
+}
+
+function smallWithoutBig(small: EdgeList, big: EdgeList): EdgeList {
+  const { width } = small.space;
+  const builder = new EdgeBuilder(small.space);
+  const cursor = new EdgeCursor(big);
+  for (const { edges } of small.chunks) {
+    for (let at = 0; at < edges.length; at += 2 * width) appendWithout(builder, cursor, edges, at, width);
+  }
+  return builder.finish();
+}
+
+/** Adds the range at `edges[at…]`, less what the cursor's list holds of it. */
+function appendWithout(
+  builder: EdgeBuilder,
+  cursor: EdgeCursor,
+  edges: readonly number[],
+  at: number,
+  width: number,
+): void {
+  const end = at + width;
+  let from = edges;
+  let fromAt = at;
+  cursor.seek(edges, at, 1);
+  if (cursor.isInside) {
+    if (comparePoints(cursor.edges, cursor.at, edges, end, width) >= 0) return;
+    from = cursor.edges;
+    fromAt = cursor.at;
+    cursor.step();
+  }
+  while (!cursor.isAtEnd && comparePoints(cursor.edges, cursor.at, edges, end, width) < 0) {
+    builder.append(from, fromAt, cursor.edges, cursor.at);
+    cursor.step();
+    if (comparePoints(cursor.edges, cursor.at, edges, end, width) >= 0) return;
+    from = cursor.edges;
+    fromAt = cursor.at;
+    cursor.step();
+  }
+  builder.append(from, fromAt, edges, end);
+}

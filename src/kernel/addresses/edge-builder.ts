@@ -1,0 +1,151 @@
+import { Chunk, comparePoints, type Edges } from './edges.ts';
+import { type EdgeCursor, EdgeList } from './edge-list.ts';
+import type { EdgeSpace } from './edge-space.ts';
+
+/** Builds a list from left to right, out of single ranges and of parts of other lists, whose whole chunks it shares. */
+export class EdgeBuilder {
+  readonly #space: EdgeSpace;
+  readonly #width: number;
+  readonly #fewest: number;
+  readonly #pending: number[];
+  /** How many numbers of `#pending` are filled. */
+  #length = 0;
+  #chunks: Chunk[] = [];
+  #rangeCount = 0;
+
+  constructor(space: EdgeSpace) {
+    this.#space = space;
+    this.#width = space.width;
+    this.#pending = space.scratch;
+    this.#fewest = (space.chunkRanges >>> 1) * 2 * space.width;
+  }
+
+  /** Adds the range from the point at `starts[i…]` to the one at `ends[j…]`; not below what was added before. */
+  append(starts: Edges, i: number, ends: Edges, j: number): void {
+    const width = this.#width;
+    const pending = this.#pending;
+    if (this.#length === 0) this.#reopenAt(starts, i);
+    if (this.#length > 0 && comparePoints(pending, this.#length - width, starts, i, width) === 0) {
+      for (let limb = 0; limb < width; limb++) pending[this.#length - width + limb] = ends[j + limb] ?? 0;
+      return;
+    }
+    if (this.#length === pending.length) this.#emit(pending.length / 2);
+    const at = this.#length;
+    for (let limb = 0; limb < width; limb++) {
+      pending[at + limb] = starts[i + limb] ?? 0;
+      pending[at + width + limb] = ends[j + limb] ?? 0;
+    }
+    this.#length = at + 2 * width;
+  }
+
+  /** Adds what the cursor's list holds between two points, and moves the cursor there. */
+  appendBetween(cursor: EdgeCursor, from: Edges, i: number, to: Edges, j: number): void {
+    const width = this.#width;
+    cursor.seek(from, i, 1);
+    if (cursor.isAtEnd) return;
+    if (cursor.isInside) {
+      if (comparePoints(cursor.edges, cursor.at, to, j, width) >= 0) {
+        this.append(from, i, to, j);
+        return;
+      }
+      this.append(from, i, cursor.edges, cursor.at);
+      cursor.step();
+    }
+    const { chunk, edge } = cursor;
+    cursor.seek(to, j, 0);
+    this.#appendEdges(cursor.list, chunk, edge, cursor.chunk, cursor.edge & ~1);
+    if (cursor.isInside) this.append(cursor.edges, cursor.at - width, to, j);
+  }
+
+  /** The list of all that was added. */
+  finish(): EdgeList {
+    if (this.#length > 0 && this.#length < this.#fewest && this.#chunks.length > 0) {
+      const tail = this.#pending.slice(0, this.#length);
+      this.#length = 0;
+      this.#reopen();
+      this.#copyRanges(tail, 0, tail.length);
+    }
+    this.#flush();
+    return new EdgeList(this.#space, this.#chunks, this.#rangeCount);
+  }
+
+  /** Adds whole ranges of a list, from one edge to before another. */
+  #appendEdges(list: EdgeList, chunk: number, edge: number, endChunk: number, endEdge: number): void {
+    const width = this.#width;
+    let next = chunk;
+    const part = list.chunks[chunk];
+    if (part === undefined) return;
+    if (chunk === endChunk) {
+      this.#copyRanges(part.edges, edge * width, endEdge * width);
+      return;
+    }
+    if (edge > 0 || !this.#canShare(part)) {
+      this.#copyRanges(part.edges, edge * width, part.edges.length);
+      next++;
+    }
+    // Copying the first chunk may have left too little for a chunk of its own.
+    const second = list.chunks[next];
+    if (second !== undefined && next < endChunk && !this.#canShare(second)) {
+      this.#copyRanges(second.edges, 0, second.edges.length);
+      next++;
+    }
+    if (next < endChunk) this.#share(list, next, endChunk);
+    const last = list.chunks[endChunk];
+    if (last !== undefined) this.#copyRanges(last.edges, 0, endEdge * width);
+  }
+
+  /** Whether a chunk may follow as it is: nothing is pending, or enough for a chunk; and it doesn't touch what is there. */
+  #canShare(chunk: Chunk): boolean {
+    if (this.#length === 0) {
+      const last = this.#chunks.at(-1)?.edges;
+      return last === undefined || comparePoints(last, last.length - this.#width, chunk.edges, 0, this.#width) < 0;
+    }
+    if (this.#length < this.#fewest) return false;
+    return comparePoints(this.#pending, this.#length - this.#width, chunk.edges, 0, this.#width) < 0;
+  }
+
+  #share(list: EdgeList, from: number, to: number): void {
+    this.#flush();
+    for (let i = from; i < to; i++) {
+      const chunk = list.chunks[i];
+      if (chunk === undefined) return;
+      this.#chunks.push(chunk);
+      this.#rangeCount += chunk.rangeCount;
+    }
+  }
+
+  #copyRanges(edges: Edges, from: number, to: number): void {
+    const width = this.#width;
+    for (let at = from; at < to; at += 2 * width) this.append(edges, at, edges, at + width);
+  }
+
+  #reopenAt(starts: Edges, i: number): void {
+    const last = this.#chunks.at(-1)?.edges;
+    if (last === undefined) return;
+    if (comparePoints(last, last.length - this.#width, starts, i, this.#width) === 0) this.#reopen();
+  }
+
+  /** Takes the last chunk back, to add to it. */
+  #reopen(): void {
+    const chunk = this.#chunks.pop();
+    if (chunk === undefined) return;
+    this.#rangeCount -= chunk.rangeCount;
+    const { edges } = chunk;
+    for (let at = 0; at < edges.length; at++) this.#pending[at] = edges[at] ?? 0;
+    this.#length = edges.length;
+  }
+
+  #flush(): void {
+    if (this.#length > 0) this.#emit(this.#length);
+  }
+
+  /** Makes a chunk of the first numbers that are pending. */
+  #emit(length: number): void {
+    const pending = this.#pending;
+    const chunk = new Chunk(pending.slice(0, length), this.#width);
+    this.#chunks.push(chunk);
+    this.#rangeCount += chunk.rangeCount;
+    for (let at = length; at < this.#length; at++) pending[at - length] = pending[at] ?? 0;
+    this.#length -= length;
+  }
+}

@@ -1,0 +1,74 @@
+/**
+ * A set of addresses of one version is kept as its edges: the strictly rising points of the address space where membership
+ * begins and ends, in turn. A point lies before the address of its number, so the end of a range is its last address + 1,
+ * and the point behind the last address of all exists too. A point takes `width` numbers of a flat array: one for IPv4,
+ * three limbs for IPv6. Neighbouring ranges share a point and so melt into one without any special case.
+ */
+export type Edges = readonly number[];
+
+/** Compares the point at `a[i…]` with the one at `b[j…]`: negative, zero or positive. */
+export function comparePoints(a: Edges, i: number, b: Edges, j: number, width: number): number {
+  for (let limb = 0; limb < width; limb++) {
+    const difference = (a[i + limb] ?? 0) - (b[j + limb] ?? 0);
+    if (difference !== 0) return difference;
+  }
+  return 0;
+}
+
+/**
+ * An array that the engine keeps as unboxed numbers from the start. All edges are copies of such arrays: they are many times
+ * cheaper to make than typed arrays, whose memory lies outside the young heap, and one kind of array keeps the code fast.
+ */
+export function unboxedNumbers(length: number): number[] {
+  return Array.from({ length }, () => 0.5);
+}
+
+/** A run of whole ranges of a set. Never changed: sets that differ elsewhere share it. */
+export class Chunk {
+  readonly edges: Edges;
+  readonly rangeCount: number;
+  #size: ExactCount | undefined;
+
+  constructor(edges: Edges, width: number) {
+    this.edges = edges;
+    this.rangeCount = edges.length / (2 * width);
+  }
+
+  /** How many addresses it holds. */
+  size(width: number): ExactCount {
+    this.#size ??= sizeOfRanges(this.edges, 0, this.rangeCount, width);
+    return this.#size;
+  }
+}
+
+/** A count: a number while that is exact, a bigint from 2^53 on. */
+export type ExactCount = number | bigint;
+
+/** The exact sum of two counts. */
+export function addCounts(a: ExactCount, b: ExactCount): ExactCount {
+  if (typeof a === 'number' && typeof b === 'number') {
+    const sum = a + b;
+    if (sum <= Number.MAX_SAFE_INTEGER) return sum;
+  }
+  return BigInt(a) + BigInt(b);
+}
+
+/** How many addresses the ranges from number `from` to before number `to` hold. */
+export function sizeOfRanges(edges: Edges, from: number, to: number, width: number): ExactCount {
+  let size: ExactCount = 0;
+  for (let range = from; range < to; range++) {
+    const at = range * 2 * width;
+    size = addCounts(size, distance(edges, at, edges, at + width, width));
+  }
+  return size;
+}
+
+/** How many addresses lie between two points, the lower one first. */
+export function distance(a: Edges, i: number, b: Edges, j: number, width: number): ExactCount {
+  if (width === 1) return (b[j] ?? 0) - (a[i] ?? 0);
+  const high = (b[j] ?? 0) - (a[i] ?? 0);
+  const middle = (b[j + 1] ?? 0) - (a[i + 1] ?? 0);
+  const low = (b[j + 2] ?? 0) - (a[i + 2] ?? 0);
+  if (high === 0 && middle === 0) return low;
+  return addCounts(0, (BigInt(high) << 96n) + (BigInt(middle) << 48n) + BigInt(low));
+}

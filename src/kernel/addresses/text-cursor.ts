@@ -1,0 +1,188 @@
+const DOT = 46;
+const COLON = 58;
+const NOT_HEXADECIMAL = 255;
+
+/** The longest text of an entry is `<IPv6 with dotted quad>-<the same>`: 91 characters. */
+const SCRATCH_BYTES = 128;
+
+const HEXADECIMAL = hexadecimalDigits();
+
+/**
+ * Reads addresses from ASCII bytes. A reading method advances `at` past what it took, or leaves `at` alone and says no;
+ * what must follow is for the caller to check. The values of the last IPv6 address are in `limbs`: its upper 32, middle 48
+ * and lower 48 bits.
+ */
+export class TextCursor {
+  bytes: Uint8Array;
+  at = 0;
+  end: number;
+  readonly limbs = new Float64Array(3);
+  readonly #groups = new Uint16Array(8);
+
+  constructor(bytes: Uint8Array) {
+    this.bytes = bytes;
+    this.end = bytes.length;
+  }
+
+  /** Takes a copy of a text to read from. False when it can't be an address, a CIDR or a range: too long, or not ASCII. */
+  load(text: string): boolean {
+    const { bytes } = this;
+    const { length } = text;
+    if (length >= bytes.length) return false;
+    for (let i = 0; i < length; i++) {
+      const code = text.charCodeAt(i);
+      if (code > 126) return false;
+      bytes[i] = code;
+    }
+    bytes[length] = 0;
+    this.at = 0;
+    this.end = length;
+    return true;
+  }
+
+  get isAtEnd(): boolean {
+    return this.at === this.end;
+  }
+
+  /** Takes one character when it is the next one. */
+  takes(code: number): boolean {
+    if (this.bytes[this.at] !== code) return false;
+    this.at++;
+    return true;
+  }
+
+  /** A strict dotted quad as an unsigned 32-bit number, or -1. */
+  ipv4(): number {
+    const { bytes } = this;
+    let { at } = this;
+    let value = 0;
+    for (let octet = 1; ; octet++) {
+      let number = (bytes[at] ?? 0) - 48;
+      if (number < 0 || number > 9) return -1;
+      let digit = (bytes[++at] ?? 0) - 48;
+      if (digit >= 0 && digit <= 9) {
+        if (number === 0) return -1;
+        number = number * 10 + digit;
+        digit = (bytes[++at] ?? 0) - 48;
+        if (digit >= 0 && digit <= 9) {
+          number = number * 10 + digit;
+          digit = (bytes[++at] ?? 0) - 48;
+          if (number > 255 || (digit >= 0 && digit <= 9)) return -1;
+        }
+      }
+      value = value * 256 + number;
+      if (octet === 4) break;
+      if (digit !== DOT - 48) return -1;
+      at++;
+    }
+    this.at = at;
+    return value;
+  }
+
+  /** Any RFC 4291 text form of an IPv6 address, into `limbs`; false when there is none. */
+  ipv6(): boolean {
+    const start = this.at;
+    if (this.#ipv6Groups()) return true;
+    this.at = start;
+    return false;
+  }
+
+  /** A decimal number without leading zeros up to `highest`, or -1. */
+  decimal(highest: number): number {
+    const { bytes } = this;
+    let { at } = this;
+    let value = -1;
+    for (; ; at++) {
+      const digit = (bytes[at] ?? 0) - 48;
+      if (digit < 0 || digit > 9) break;
+      if (value === 0) return -1;
+      value = value < 0 ? digit : value * 10 + digit;
+      if (value > highest) return -1;
+    }
+    if (value >= 0) this.at = at;
+    return value;
+  }
+
+  #ipv6Groups(): boolean {
+    const groups = this.#groups;
+    let count = 0;
+    let gap = -1;
+    let isGroupDue = true;
+    if (this.bytes[this.at] === COLON) {
+      if (this.bytes[this.at + 1] !== COLON) return false;
+      gap = 0;
+      isGroupDue = false;
+      this.at += 2;
+    }
+    while (count < 8) {
+      const groupAt = this.at;
+      const group = this.#group();
+      if (group < 0) {
+        if (isGroupDue || this.at !== groupAt) return false;
+        break;
+      }
+      if (this.bytes[this.at] === DOT) {
+        this.at = groupAt;
+        const quad = count <= 6 ? this.ipv4() : -1;
+        if (quad < 0) return false;
+        groups[count++] = quad >>> 16;
+        groups[count++] = quad & 0xffff;
+        break;
+      }
+      groups[count++] = group;
+      if (count === 8 || this.bytes[this.at] !== COLON) break;
+      isGroupDue = this.bytes[this.at + 1] !== COLON;
+      if (!isGroupDue) {
+        if (gap >= 0) return false;
+        gap = count;
+      }
+      this.at += isGroupDue ? 1 : 2;
+    }
+    return this.#expand(count, gap);
+  }
+
+  /** One to four hexadecimal digits, or -1; a fifth one is refused with `at` moved. */
+  #group(): number {
+    const { bytes } = this;
+    let { at } = this;
+    let value = 0;
+    for (; ; at++) {
+      const digit = HEXADECIMAL[bytes[at] ?? 0] ?? NOT_HEXADECIMAL;
+      if (digit === NOT_HEXADECIMAL) break;
+      value = value * 16 + digit;
+    }
+    const digits = at - this.at;
+    this.at = at;
+    return digits >= 1 && digits <= 4 ? value : -1;
+  }
+
+  #expand(count: number, gap: number): boolean {
+    const groups = this.#groups;
+    if (gap < 0 ? count !== 8 : count === 8) return false;
+    if (gap >= 0) {
+      const missing = 8 - count;
+      for (let i = 7; i >= gap + missing; i--) groups[i] = groups[i - missing] ?? 0;
+      for (let i = gap; i < gap + missing; i++) groups[i] = 0;
+    }
+    const { limbs } = this;
+    limbs[0] = (groups[0] ?? 0) * 2 ** 16 + (groups[1] ?? 0);
+    limbs[1] = (groups[2] ?? 0) * 2 ** 32 + (groups[3] ?? 0) * 2 ** 16 + (groups[4] ?? 0);
+    limbs[2] = (groups[5] ?? 0) * 2 ** 32 + (groups[6] ?? 0) * 2 ** 16 + (groups[7] ?? 0);
+    return true;
+  }
+}
+
+/** A cursor to `load` one text after the other into; reading is synchronous, so one serves a whole module. */
+export function textCursor(): TextCursor {
+  return new TextCursor(new Uint8Array(SCRATCH_BYTES));
+}
+
+function hexadecimalDigits(): Uint8Array {
+  const digits = new Uint8Array(256).fill(NOT_HEXADECIMAL);
+  for (let value = 0; value < 16; value++) {
+    const digit = value.toString(16);
+    digits[digit.charCodeAt(0)] = value;
+    digits[digit.toUpperCase().charCodeAt(0)] = value;
+  }
+  return digits;
+}
