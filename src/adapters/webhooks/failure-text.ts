@@ -1,3 +1,4 @@
+import { errors } from 'undici';
 import { GateFull } from './gate.ts';
 import { AddressRefused } from './guarded-connector.ts';
 
@@ -25,16 +26,15 @@ const BY_CODE: Readonly<Record<string, string>> = {
   CERT_NOT_YET_VALID: 'certificate is not valid yet',
   DEPTH_ZERO_SELF_SIGNED_CERT: 'certificate is not trusted',
   SELF_SIGNED_CERT_IN_CHAIN: 'certificate is not trusted',
-  UNABLE_TO_GET_ISSUER_CERT: 'certificate is not trusted',
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'certificate is not trusted',
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'certificate is not trusted',
+  INVALID_CA: 'certificate is not trusted',
   EPROTO: 'TLS handshake failed',
   UND_ERR_HEADERS_OVERFLOW: 'answer has too large headers',
   UND_ERR_INVALID_ARG: 'message id or path can not be sent',
 };
 
 const BY_PREFIX: readonly (readonly [prefix: string, because: string])[] = [
-  ['HPE_', 'answer is not HTTP'],
+  ['CERT_', 'certificate is not trusted'],
+  ['UNABLE_TO_', 'certificate is not trusted'],
   ['ERR_SSL_', 'TLS handshake failed'],
   ['ERR_TLS_', 'TLS handshake failed'],
 ];
@@ -43,8 +43,14 @@ const BY_PREFIX: readonly (readonly [prefix: string, because: string])[] = [
 export function failureText(failure: unknown): string | undefined {
   if (failure instanceof AddressRefused) return failure.message;
   if (failure instanceof GateFull) return 'too many deliveries are waiting for this receiver';
+  if (failure instanceof errors.HTTPParserError) return 'answer is not HTTP';
   const code = failure instanceof Error && 'code' in failure ? failure.code : undefined;
-  if (typeof code !== 'string') return undefined;
+  if (typeof code === 'string') return textOfCode(code);
+  const isBug = !(failure instanceof Error) || failure instanceof TypeError || failure instanceof RangeError;
+  return isBug ? undefined : 'connection failed';
+}
+
+function textOfCode(code: string): string {
   return BY_CODE[code] ?? BY_PREFIX.find(([prefix]) => code.startsWith(prefix))?.[1] ?? `connection failed (${code})`;
 }
 

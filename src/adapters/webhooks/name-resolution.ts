@@ -11,14 +11,18 @@ const LOOPBACK: readonly LookupAddress[] = [
 
 /**
  * Asks the DNS servers directly. The operating system's look-up would hold one of the process's few worker threads for as
- * long as a receiver's slow DNS server likes, and with it everybody's files.
+ * long as a receiver's slow DNS server likes, and with it everybody's files. `timeoutMilliseconds` is for one try of two;
+ * `servers` (`address:port`) are asked in place of the system's.
  */
-export function resolveThroughDns(options: Readonly<{ timeoutMilliseconds: number }>): ResolveName {
+export function resolveThroughDns(
+  options: Readonly<{ timeoutMilliseconds: number; servers?: readonly string[] }>,
+): ResolveName {
   return async (hostname, signal) => {
     signal.throwIfAborted();
     // RFC 6761: these names are loopback whatever a server says, and are not asked for.
     if (/(^|\.)localhost\.?$/i.test(hostname)) return LOOPBACK;
     const resolver = new Resolver({ timeout: options.timeoutMilliseconds, tries: 2 });
+    if (options.servers !== undefined) resolver.setServers(options.servers);
     const cancel = (): void => resolver.cancel();
     signal.addEventListener('abort', cancel);
     try {
