@@ -1,19 +1,28 @@
 /**
  * One connection to one router. Lists are given and taken as canonical CIDR text, IPv4 first, then IPv6, numeric order;
  * a host is written with its length (`192.0.2.7/32`). Only lists with our prefix (`Svc-`) are ever touched.
+ * Every call obeys its signal: stopped before anything was sent it fails with `timed-out`, after that with `outcome-unknown`;
+ * the failure's cause is the signal's reason. Nothing but RouterFailure is thrown.
  */
 export type RouterDriver = Readonly<{
-  /** What the router holds under this name, from the part of it that uses the list. */
+  /**
+   * What the router holds under this name, from the part of it that uses the list, once changes that run there are over.
+   * An entry that is more than a permitted CIDR is given in the dialect's words (`192.0.2.0/24 le 32`), so that it equals
+   * none of ours. After an empty `replace` the answer is `[]` or `'absent'`, as the dialect has it.
+   */
   read: (list: string, signal: AbortSignal) => Promise<readonly string[] | 'absent'>;
   /**
    * Makes the list hold exactly `prefixes`, by the smallest change in one step; empty has the dialect's safe meaning (matches nothing).
-   * Resolving is no proof: the caller reads back. @throws RouterFailure
+   * Compares first: a list that holds them already is not touched. Resolving is no proof: the caller reads back. @throws RouterFailure
    */
-  replace: (list: string, prefixes: readonly string[], signal: AbortSignal) => Promise<void>;
+  replace: (list: string, prefixes: readonly string[], signal: AbortSignal, options?: ReplaceOptions) => Promise<void>;
   /** Reachable, logged in, and allowed to write; changes nothing. @throws RouterFailure */
   check: (signal: AbortSignal) => Promise<void>;
   close: () => Promise<void>;
 }>;
+
+/** `timeoutMilliseconds`: how long the caller is going to wait, so that what can't be done by then is refused before it is begun. */
+export type ReplaceOptions = Readonly<{ timeoutMilliseconds?: number }>;
 
 /** Why a router did not do it. `outcome-unknown`: the change was sent and no answer came; only reading back decides. */
 export type RouterFailureCode =
@@ -39,7 +48,10 @@ export class RouterFailure extends Error {
   }
 }
 
-/** A router as it is configured: which driver, and that driver's own options (validated by the driver). */
+/**
+ * A router as it is configured: which driver, and that driver's own options (validated by the driver).
+ * An option that is a secret holds the secret's id, or the absolute path of a file that has it; never the secret itself.
+ */
 export type RouterSettings = Readonly<{ name: string; driver: string; options: Readonly<Record<string, string>> }>;
 
 /** Opens a driver for a router, or throws RouterFailure `bad-option` with a message that names the option and what would be right. */

@@ -1,0 +1,71 @@
+import { isAbsolute } from 'node:path';
+import { z } from 'zod';
+import { formatCidr } from '../../../kernel/addresses/cidr.ts';
+import { type RouterDriver, RouterFailure } from '../../../ports/routers.ts';
+import { requireListName } from '../list-name.ts';
+import { wantedPrefixes } from '../prefixes.ts';
+import { defineRouterDriver, mustBe } from '../router-options.ts';
+import { createTurns, stoppedInTime } from '../turns.ts';
+import { openListDirectory, type ListDirectory } from './list-directory.ts';
+
+const WAITING = 1000;
+
+const OPTIONS = z.strictObject({
+  path: z
+    .string(mustBe('the absolute path of a directory'))
+    .refine((path) => isAbsolute(path) && !path.includes('\0'), mustBe('the absolute path of a directory'))
+    .meta({ description: 'directory that gets one file a list, one CIDR a line; absolute path' }),
+});
+
+/** Writes lists as files, for networks whose routers pull. An empty list is an empty file. */
+export const FILE_DRIVER = defineRouterDriver('file', OPTIONS, (options, context) =>
+  createFileDriver(openListDirectory(options.path, context.ids)),
+);
+
+function createFileDriver(directory: ListDirectory): RouterDriver {
+  const changes = createTurns(1, WAITING);
+  let closed = false;
+  const begin = (list: string | undefined, signal: AbortSignal): void => {
+    if (list !== undefined) requireListName(list);
+    if (closed) throw new RouterFailure('unreachable', 'the driver is closed');
+    if (signal.aborted) throw stoppedInTime(signal);
+  };
+
+  return {
+    read: async (list, signal) => {
+      begin(list, signal);
+      return directory.read(list, signal);
+    },
+    replace: async (list, prefixes, signal) => {
+      begin(list, signal);
+      const wanted = wantedPrefixes(prefixes).map(formatCidr);
+      await changes.take(signal, async () => {
+        if (await holds(directory, list, wanted, signal)) return;
+        await directory.write(list, wanted, signal);
+      });
+    },
+    check: async (signal) => {
+      begin(undefined, signal);
+      await directory.check();
+    },
+    close: async () => {
+      closed = true;
+    },
+  };
+}
+
+/** A file that can't be read as a list holds something else, and is going to be replaced. */
+async function holds(
+  directory: ListDirectory,
+  list: string,
+  wanted: readonly string[],
+  signal: AbortSignal,
+): Promise<boolean> {
+  try {
+    const held = await directory.read(list, signal);
+    return held !== 'absent' && held.length === wanted.length && held.every((prefix, at) => prefix === wanted[at]);
+  } catch (failure) {
+    if (failure instanceof RouterFailure && failure.code === 'unreadable-answer') return false;
+    throw failure;
+  }
+}

@@ -1,0 +1,152 @@
+import { constants } from 'node:fs';
+import { access, type FileHandle, open, rename, stat, unlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Ids } from '../../../ports/ids.ts';
+import { formatCidr } from '../../../kernel/addresses/cidr.ts';
+import { RouterFailure, type RouterFailureCode } from '../../../ports/routers.ts';
+import { canonicalCidr, compareCidrs } from '../prefixes.ts';
+import { stoppedInTime } from '../turns.ts';
+
+/** A directory with one file a list. Names have been checked by the caller. */
+export type ListDirectory = Readonly<{
+  /** The prefixes in a list's file, in numeric order. @throws RouterFailure `unreadable-answer` for a file we could not have written */
+  read: (list: string, signal: AbortSignal) => Promise<readonly string[] | 'absent'>;
+  /** Puts a new file in the place of the list's old one: whoever opens it sees all of one or all of the other, also after a power cut. */
+  write: (list: string, prefixes: readonly string[], signal: AbortSignal) => Promise<void>;
+  /** The directory is there and can be written. */
+  check: () => Promise<void>;
+}>;
+
+/** More than a million and a half of the longest lines. */
+const LARGEST_FILE_BYTES = 64 * 1024 * 1024;
+/** Never through a symbolic link, never waiting for the other end of a pipe. */
+const READ_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+const WRITE_FLAGS = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
+const FILE_MODE = 0o644;
+
+const CODES: Readonly<Record<string, RouterFailureCode>> = {
+  ENOENT: 'unreachable',
+  ENOTDIR: 'unreachable',
+  EACCES: 'not-permitted',
+  EPERM: 'not-permitted',
+  EROFS: 'not-permitted',
+};
+
+/** `ids` makes the names of files that are not in place yet. */
+export function openListDirectory(path: string, ids: Ids): ListDirectory {
+  return {
+    read: async (list, signal) => {
+      const file = join(path, list);
+      const handle = await openForReading(path, file);
+      if (handle === 'absent') return 'absent';
+      try {
+        return prefixesOf(file, await textOf(file, handle, signal));
+      } finally {
+        await handle.close();
+      }
+    },
+    write: async (list, prefixes, signal) => {
+      const aside = join(path, `.${list}.${ids.uuid()}.new`);
+      try {
+        await writeDurably(aside, prefixes.map((prefix) => `${prefix}\n`).join(''));
+        if (signal.aborted) throw stoppedInTime(signal);
+        await rename(aside, join(path, list));
+      } catch (error) {
+        await unlink(aside).catch((failure: unknown) => ignoreMissing(aside, failure));
+        throw asFailure(error, join(path, list), 'rejected');
+      }
+      await syncDirectory(path);
+    },
+    check: async () => {
+      try {
+        if (!(await stat(path)).isDirectory()) throw new RouterFailure('unreachable', `${path} is not a directory`);
+        await access(path, constants.R_OK | constants.W_OK | constants.X_OK);
+      } catch (error) {
+        throw asFailure(error, path, 'unreachable');
+      }
+    },
+  };
+}
+
+async function openForReading(path: string, file: string): Promise<FileHandle | 'absent'> {
+  try {
+    return await open(file, READ_FLAGS);
+  } catch (error) {
+    if (codeOf(error) !== 'ENOENT') throw asFailure(error, file, 'unreadable-answer');
+  }
+  try {
+    await access(path, constants.X_OK);
+    return 'absent';
+  } catch (error) {
+    throw asFailure(error, path, 'unreachable');
+  }
+}
+
+async function textOf(file: string, handle: FileHandle, signal: AbortSignal): Promise<string> {
+  const found = await handle.stat();
+  if (!found.isFile()) throw new RouterFailure('unreadable-answer', `${file} is not a regular file`);
+  if (found.size > LARGEST_FILE_BYTES) {
+    throw new RouterFailure('unreadable-answer', `${file} has ${found.size} bytes, more than any list of ours`);
+  }
+  try {
+    return await handle.readFile({ encoding: 'utf8', signal });
+  } catch (error) {
+    if (signal.aborted) throw stoppedInTime(signal);
+    throw asFailure(error, file, 'unreadable-answer');
+  }
+}
+
+function prefixesOf(file: string, text: string): readonly string[] {
+  if (text === '') return [];
+  if (!text.endsWith('\n')) throw new RouterFailure('unreadable-answer', `the last line of ${file} is cut off`);
+  return text
+    .slice(0, -1)
+    .split('\n')
+    .map((line, at) => {
+      const cidr = canonicalCidr(line);
+      if (cidr !== undefined) return cidr;
+      const shown = JSON.stringify(line.slice(0, 60));
+      throw new RouterFailure('unreadable-answer', `line ${at + 1} of ${file} is no canonical CIDR: ${shown}`);
+    })
+    .sort(compareCidrs)
+    .map(formatCidr);
+}
+
+async function writeDurably(file: string, text: string): Promise<void> {
+  const handle = await open(file, WRITE_FLAGS, FILE_MODE);
+  try {
+    await handle.writeFile(text);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+/** The new name must be on disk before anyone hears that the list is there. */
+async function syncDirectory(path: string): Promise<void> {
+  try {
+    const handle = await open(path, constants.O_RDONLY | constants.O_DIRECTORY);
+    try {
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+  } catch (error) {
+    throw new RouterFailure('outcome-unknown', `${path} could not be synced to disk`, { cause: error });
+  }
+}
+
+function ignoreMissing(file: string, failure: unknown): void {
+  if (codeOf(failure) !== 'ENOENT') throw asFailure(failure, file, 'rejected');
+}
+
+function asFailure(error: unknown, file: string, otherwise: RouterFailureCode): RouterFailure {
+  if (error instanceof RouterFailure) return error;
+  const code = codeOf(error);
+  const text = error instanceof Error ? error.message : String(error);
+  return new RouterFailure(CODES[code ?? ''] ?? otherwise, `${file}: ${text}`, { cause: error });
+}
+
+function codeOf(error: unknown): string | undefined {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+}

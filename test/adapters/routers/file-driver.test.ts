@@ -1,0 +1,146 @@
+import { execFileSync } from 'node:child_process';
+import { mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { suite, test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { createOpenRouter } from '../../../src/adapters/routers/open-router.ts';
+import type { RouterDriver } from '../../../src/ports/routers.ts';
+import { fails, ipv4Hosts, never, routerDriverContract } from '../../contracts/router-driver.ts';
+import { routerContext } from '../../support/router-context.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+
+const open = createOpenRouter(routerContext());
+
+function openAt(path: string): RouterDriver {
+  return open({ name: 'pull', driver: 'file', options: { path } });
+}
+
+routerDriverContract('router contract: file', async () => {
+  const folder = await temporaryFolder();
+  return {
+    open: () => openAt(folder.path),
+    capacity: 50_000,
+    plantForeign: (list) => writeFile(join(folder.path, list), '10.0.0.0/8 le 32\n0.0.0.0/0\n'),
+    // Every change puts another file into place, so the inodes tell.
+    changes: async () => {
+      const names = (await readdir(folder.path)).sort();
+      const files = await Promise.all(names.map((name) => stat(join(folder.path, name))));
+      return files.reduce((sum, file) => sum + file.ino + file.mtimeMs, 0);
+    },
+    stop: folder.remove,
+  };
+});
+
+const files = suite<{ path: string; driver: RouterDriver; remove: () => Promise<void> }>('file driver');
+
+files.before.each(async (context) => {
+  const folder = await temporaryFolder();
+  context.path = folder.path;
+  context.remove = folder.remove;
+  context.driver = openAt(folder.path);
+});
+files.after.each(({ remove }) => remove());
+
+files('a list is a file of its name with one CIDR a line, readable by whoever pulls it', async ({ driver, path }) => {
+  await driver.replace('Svc-ACME-BLACKHOLE', ['2001:db8::/48', '192.0.2.7/32'], never);
+  const file = join(path, 'Svc-ACME-BLACKHOLE');
+  assert.is(await readFile(file, 'utf8'), '192.0.2.7/32\n2001:db8::/48\n');
+  assert.is((await stat(file)).mode & 0o777, 0o644 & ~process.umask());
+});
+
+files('an empty list is an empty file, not a missing one', async ({ driver, path }) => {
+  await driver.replace('Svc-A', [], never);
+  assert.is(await readFile(join(path, 'Svc-A'), 'utf8'), '');
+  assert.equal(await driver.read('Svc-A', never), []);
+});
+
+files(
+  'nothing but the list is left in the directory, whether the change came through or not',
+  async ({ driver, path }) => {
+    await driver.replace('Svc-A', ['192.0.2.0/24'], never);
+    await mkdir(join(path, 'Svc-B'));
+    await fails('rejected', driver.replace('Svc-B', ['192.0.2.0/24'], never));
+    assert.equal((await readdir(path)).sort(), ['Svc-A', 'Svc-B']);
+  },
+);
+
+files('whoever reads while lists are replaced sees the old or the new one, whole', async ({ driver, path }) => {
+  const contents = [ipv4Hosts(5000), ipv4Hosts(4000, 9000)];
+  const texts = contents.map((prefixes) => prefixes.map((prefix) => `${prefix}\n`).join(''));
+  await driver.replace('Svc-A', contents[0]!, never);
+  const replacing = (async () => {
+    for (let round = 1; round < 20; round++) await driver.replace('Svc-A', contents[round % 2]!, never);
+    return 'over' as const;
+  })();
+  let reads = 0;
+  while ((await Promise.race([replacing, Promise.resolve('not yet')])) !== 'over') {
+    assert.ok(texts.includes(await readFile(join(path, 'Svc-A'), 'utf8')));
+    reads += 1;
+  }
+  assert.ok(reads > 0);
+});
+
+for (const [what, text] of [
+  ['a line that is no CIDR', 'hello\n'],
+  ['a CIDR with host bits', '192.0.2.1/24\n'],
+  ['another spelling of a CIDR', '2001:DB8::/48\n'],
+  ['an empty line', '192.0.2.0/24\n\n198.51.100.0/24\n'],
+  ['a blank at the end of a line', '192.0.2.0/24 \n'],
+  ['a carriage return', '192.0.2.0/24\r\n'],
+  ['a last line without its end', '192.0.2.0/24\n198.51.100.0/2'],
+] as const) {
+  files(`${what} is not read as something else`, async ({ driver, path }) => {
+    await writeFile(join(path, 'Svc-A'), text);
+    await fails('unreadable-answer', driver.read('Svc-A', never));
+    await driver.replace('Svc-A', ['192.0.2.0/24'], never);
+    assert.is(await readFile(join(path, 'Svc-A'), 'utf8'), '192.0.2.0/24\n');
+  });
+}
+
+files('a symbolic link is not followed: it is replaced, and what it points at stays', async ({ driver, path }) => {
+  const outside = join(path, 'outside');
+  await writeFile(outside, '10.0.0.0/8\n');
+  await symlink(outside, join(path, 'Svc-A'));
+  await fails('unreadable-answer', driver.read('Svc-A', never));
+  await driver.replace('Svc-A', ['192.0.2.0/24'], never);
+  assert.is(await readFile(outside, 'utf8'), '10.0.0.0/8\n');
+  assert.equal(await driver.read('Svc-A', never), ['192.0.2.0/24']);
+});
+
+files('a pipe in the place of a list does not hold a reader up', async ({ driver, path }) => {
+  execFileSync('mkfifo', [join(path, 'Svc-A')]);
+  await fails('unreadable-answer', driver.read('Svc-A', never));
+});
+
+files('a directory that is missing is not made, and no list of it is taken for absent', async ({ driver, path }) => {
+  await rm(path, { recursive: true });
+  const failure = await fails('unreachable', driver.check(never));
+  assert.match(failure.message, path);
+  await fails('unreachable', driver.read('Svc-A', never));
+  await fails('unreachable', driver.replace('Svc-A', ['192.0.2.0/24'], never));
+});
+
+files('a file in the place of the directory', async ({ path }) => {
+  await writeFile(join(path, 'file'), '');
+  const driver = openAt(join(path, 'file'));
+  await fails('unreachable', driver.check(never));
+  await fails('unreachable', driver.replace('Svc-A', ['192.0.2.0/24'], never));
+});
+
+files.run();
+
+for (const [what, options, message] of [
+  ['none', {}, 'option path is missing; it must be the absolute path of a directory'],
+  ['a relative path', { path: 'lists' }, 'option path must be the absolute path of a directory'],
+  ['one that is unknown', { path: '/lists', paht: '/x' }, 'option "paht" is unknown; the options are path'],
+] as const) {
+  test(`options of the file driver: ${what}`, async () => {
+    const failure = await fails(
+      'bad-option',
+      (async () => open({ name: 'pull', driver: 'file', options: { ...options } }))(),
+    );
+    assert.is(failure.message, `router pull (file): ${message}`);
+  });
+}
+
+test.run();
