@@ -29,7 +29,7 @@ export function refuse<Code extends string>(refused: Code, because: string, fiel
   return field === undefined ? { refused, because } : { refused, because, field };
 }
 
-/** Tells a refusal from events. */
-export function isRefusal(decision: readonly unknown[] | Refusal): decision is Refusal {
-  return !Array.isArray(decision);
+/** Tells a refusal from events, or from what came of a command. */
+export function isRefusal(answer: object): answer is Refusal {
+  return 'refused' in answer;
 }

@@ -48,7 +48,13 @@ export const SubnetAssigned = defineEvent(
 export const SubnetReleased = defineEvent(
   'SubnetReleased',
   1,
-  z.strictObject({ subnetId: idNumber, cidr: z.string(), regionId: idNumber }),
+  z.strictObject({
+    subnetId: idNumber,
+    cidr: z.string(),
+    regionId: idNumber,
+    /** What was disabled in it. */
+    wasDisabled: z.array(z.string()),
+  }),
 );
 
 /** These addresses were enabled and are disabled now; not yet on routers. */

@@ -1,0 +1,60 @@
+import type { CustomerEvent } from '../../events/ip-control/customer.ts';
+import type { ListKind } from '../../events/ip-control/vocabulary.ts';
+import { isRefusal } from '../../kernel/decider.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Ids } from '../../ports/ids.ts';
+import type { Aggregate, CommandContext } from '../handle.ts';
+import type { CommitWatch } from './commit-watch.ts';
+import type { CustomerCommand } from './customer.ts';
+import { commitKey, type CustomerState } from './customer-state.ts';
+
+export type CommitStatus = 'success' | 'failed' | 'in_progress';
+
+export type CommitNow = Readonly<{
+  customerId: number;
+  regionId: number;
+  list: ListKind;
+  reason: 'synchronous' | 'operator';
+  timeoutMilliseconds: number;
+}>;
+
+export type CommitNowDependencies = Readonly<{
+  customers: Aggregate<CustomerCommand, CustomerState, CustomerEvent>;
+  watch: CommitWatch;
+  clock: Clock;
+  ids: Ids;
+}>;
+
+/**
+ * Has all that is pending in a region deployed, and waits for it: `failed` when the attempt that carried it failed on a router (it will be
+ * tried again), `in_progress` when the time is up first (it goes on), `success` when nothing was pending or all routers have it.
+ */
+export async function commitNow(
+  { customerId, regionId, list, reason, timeoutMilliseconds }: CommitNow,
+  context: CommandContext,
+  { customers, watch, clock, ids }: CommitNowDependencies,
+): Promise<CommitStatus> {
+  const over = new AbortController();
+  const stopTimer = new AbortController();
+  const timer = clock.wait(timeoutMilliseconds, stopTimer.signal).then(
+    () => over.abort(),
+    () => undefined,
+  );
+  try {
+    const { revision: asked } = await customers.state(customerId);
+    for (;;) {
+      const command = { type: 'RequestCommit', data: { regionId, list, reason, commitSetId: ids.uuid() } } as const;
+      const answer = await customers.handle(customerId, command, context);
+      if (isRefusal(answer) || answer.state.phase === 'unregistered') return 'success';
+      const open = answer.state.commits.get(commitKey(regionId, list));
+      if (open === undefined) return 'success';
+      const settlement = await watch.settled(open.commitSetId, open.attempt, over.signal);
+      if (settlement === undefined) return 'in_progress';
+      // A deployment that was under way before says nothing of what came after it was requested.
+      if (open.revision >= asked) return settlement;
+    }
+  } finally {
+    stopTimer.abort();
+    await timer;
+  }
+}

@@ -1,0 +1,103 @@
+import { applyToLedger, type AddressLedger, EMPTY_LEDGER } from '../../events/ip-control/address-ledger.ts';
+import type { CustomerEvent } from '../../events/ip-control/customer.ts';
+import type { CustomerSettings, ListKind } from '../../events/ip-control/vocabulary.ts';
+
+export type Subnet = Readonly<{ subnetId: number; cidr: string; regionId: number; asn: number; metro: string }>;
+export type ApiToken = Readonly<{ tokenId: string; label: string; sha256: string }>;
+
+/** The commit set of one list in one region that has not succeeded yet. */
+export type OpenCommit = Readonly<{
+  phase: 'deploying' | 'failed';
+  commitSetId: string;
+  attempt: number;
+  /** Of the event that requested this attempt: what it captured. */
+  revision: bigint;
+  /** Whether a failure of this commit set has been told. */
+  failedBefore: boolean;
+}>;
+
+export type Registered = Readonly<{
+  phase: 'registered';
+  customerId: number;
+  name: string;
+  listName: string;
+  settings: CustomerSettings;
+  webhookSecretId: string | undefined;
+  tokens: ReadonlyMap<string, ApiToken>;
+  subnets: ReadonlyMap<number, Subnet>;
+  ledger: AddressLedger;
+  /** By `commitKey`. */
+  commits: ReadonlyMap<string, OpenCommit>;
+}>;
+
+export type CustomerState = Readonly<{ phase: 'unregistered' }> | Registered;
+
+export const UNREGISTERED: CustomerState = { phase: 'unregistered' };
+
+/** One list of one region. */
+export function commitKey(regionId: number, list: ListKind): string {
+  return `${regionId}/${list}`;
+}
+
+/** The state after an event. */
+export function evolveCustomer(state: CustomerState, event: CustomerEvent & Readonly<{ revision: bigint }>): CustomerState {
+  if (event.type === 'CustomerRegistered') return register(event.data);
+  if (state.phase === 'unregistered') return state;
+  const ledger = applyToLedger(state.ledger, event);
+  switch (event.type) {
+    case 'CustomerSettingsChanged':
+      return { ...state, settings: { ...state.settings, ...defined(event.data.changes) } };
+    case 'WebhookSecretRotated':
+      return { ...state, webhookSecretId: event.data.secretId };
+    case 'ApiTokenIssued':
+      return { ...state, tokens: new Map(state.tokens).set(event.data.tokenId, event.data) };
+    case 'ApiTokenRevoked':
+      return { ...state, tokens: without(state.tokens, event.data.tokenId) };
+    case 'SubnetAssigned':
+      return { ...state, ledger, subnets: new Map(state.subnets).set(event.data.subnetId, event.data) };
+    case 'SubnetReleased':
+      return { ...state, ledger, subnets: without(state.subnets, event.data.subnetId) };
+    case 'AddressesDisabled':
+    case 'AddressesEnabled':
+      return { ...state, ledger };
+    case 'CommitRequested': {
+      const { commitSetId, attempt, regionId, list } = event.data;
+      const failedBefore = state.commits.get(commitKey(regionId, list))?.failedBefore ?? false;
+      const commit: OpenCommit = { phase: 'deploying', commitSetId, attempt, revision: event.revision, failedBefore };
+      return { ...state, ledger, commits: new Map(state.commits).set(commitKey(regionId, list), commit) };
+    }
+    case 'CommitFailed': {
+      const key = commitKey(event.data.regionId, event.data.list);
+      const open = state.commits.get(key);
+      if (open === undefined) return state;
+      return { ...state, ledger, commits: new Map(state.commits).set(key, { ...open, phase: 'failed', failedBefore: true }) };
+    }
+    case 'CommitCompleted':
+      return { ...state, ledger, commits: without(state.commits, commitKey(event.data.regionId, event.data.list)) };
+  }
+}
+
+function register(data: Readonly<{ customerId: number; name: string; listName: string; settings: CustomerSettings }>): Registered {
+  return {
+    phase: 'registered',
+    ...data,
+    webhookSecretId: undefined,
+    tokens: new Map(),
+    subnets: new Map(),
+    ledger: EMPTY_LEDGER,
+    commits: new Map(),
+  };
+}
+
+function without<K, V>(map: ReadonlyMap<K, V>, key: K): ReadonlyMap<K, V> {
+  const copy = new Map(map);
+  copy.delete(key);
+  return copy;
+}
+
+type Defined<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
+
+/** Optional members of decoded JSON may not be present as `undefined`; this says so to the type checker. */
+function defined<T extends object>(changes: T): Defined<T> {
+  return Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined)) as Defined<T>;
+}

@@ -1,0 +1,167 @@
+import type { Address } from '../../kernel/addresses/address.ts';
+import { RangeSet } from '../../kernel/addresses/range-set.ts';
+import { rangeTexts } from '../../kernel/addresses/range-text.ts';
+import { type Command, type Decider, type Decision, refuse } from '../../kernel/decider.ts';
+import type { StreamCategory } from '../../kernel/stream-name.ts';
+import { regionAddresses, subnetRange } from '../../events/ip-control/address-ledger.ts';
+import { type CustomerEvent, customerEvents } from '../../events/ip-control/customer.ts';
+import type { CustomerSettings, ListContent, ListKind, RouterOutcome } from '../../events/ip-control/vocabulary.ts';
+import { customerSnapshot } from './customer-snapshot.ts';
+import { commitKey, type CustomerState, evolveCustomer, type Registered, type Subnet, UNREGISTERED } from './customer-state.ts';
+
+/** Which addresses a change is about. `one` and `list` must be the customer's own; of a `block`, what is not its own is passed over. */
+export type ChangeTarget =
+  | Readonly<{ mode: 'one'; address: Address; text: string }>
+  | Readonly<{ mode: 'list'; set: RangeSet; addresses: readonly Address[]; texts: readonly string[] }>
+  | Readonly<{ mode: 'block'; set: RangeSet }>;
+
+type CommitReference = Readonly<{ regionId: number; list: ListKind; commitSetId: string; attempt: number }>;
+type CommitResult = CommitReference &
+  Readonly<{ outcomes: readonly RouterOutcome[]; content: ListContent; completedAt: string }>;
+
+export type CustomerCommand =
+  | Command<'RegisterCustomer', { customerId: number; name: string; listName: string; settings: CustomerSettings }>
+  | Command<'ChangeCustomerSettings', { changes: Partial<CustomerSettings> }>
+  | Command<'RotateWebhookSecret', { secretId: string }>
+  | Command<'IssueApiToken', { tokenId: string; label: string; sha256: string }>
+  | Command<'RevokeApiToken', { tokenId: string }>
+  | Command<'AssignSubnet', Subnet>
+  | Command<'ReleaseSubnet', { subnetId: number }>
+  | Command<'ChangeAddresses', { action: 'enable' | 'disable'; synchronous: boolean; target: ChangeTarget }>
+  | Command<
+      'RequestCommit',
+      { regionId: number; list: ListKind; commitSetId: string; reason: 'quiet' | 'retry' | 'synchronous' | 'operator' }
+    >
+  | Command<'RecordCommitCompleted', CommitResult>
+  | Command<'RecordCommitFailed', CommitResult>;
+
+/** The rules of one customer. */
+export const customerDecider = {
+  category: 'customer',
+  handles: customerEvents.map(({ type }) => type),
+  initial: UNREGISTERED,
+  evolve: evolveCustomer,
+  decide,
+  snapshot: customerSnapshot,
+} as const satisfies Decider<CustomerCommand, CustomerState, CustomerEvent> &
+  Readonly<{ category: StreamCategory; handles: readonly CustomerEvent['type'][] }>;
+
+function decide(command: CustomerCommand, state: CustomerState): Decision<CustomerEvent> {
+  if (command.type === 'RegisterCustomer') {
+    return state.phase === 'unregistered' ? [{ type: 'CustomerRegistered', data: command.data }] : [];
+  }
+  if (state.phase === 'unregistered') return refuse('customer-not-found', 'customer not found.');
+  switch (command.type) {
+    case 'ChangeCustomerSettings':
+      return changeSettings(command.data.changes, state);
+    case 'RotateWebhookSecret':
+      if (state.webhookSecretId === command.data.secretId) return [];
+      return [{ type: 'WebhookSecretRotated', data: command.data }];
+    case 'IssueApiToken':
+      return state.tokens.has(command.data.tokenId) ? [] : [{ type: 'ApiTokenIssued', data: command.data }];
+    case 'RevokeApiToken': {
+      const token = state.tokens.get(command.data.tokenId);
+      if (token === undefined) return refuse('token-not-found', 'token not found.');
+      return [{ type: 'ApiTokenRevoked', data: { tokenId: token.tokenId, sha256: token.sha256 } }];
+    }
+    case 'AssignSubnet':
+      return state.subnets.has(command.data.subnetId) ? [] : [{ type: 'SubnetAssigned', data: command.data }];
+    case 'ReleaseSubnet': {
+      const subnet = state.subnets.get(command.data.subnetId);
+      if (subnet === undefined) return [];
+      const { subnetId, cidr, regionId } = subnet;
+      const disabled = regionAddresses(state.ledger, regionId).disabled.intersection(RangeSet.of(subnetRange(cidr)));
+      return [{ type: 'SubnetReleased', data: { subnetId, cidr, regionId, wasDisabled: rangeTexts(disabled) } }];
+    }
+    case 'ChangeAddresses':
+      return changeAddresses(command.data, state);
+    case 'RequestCommit':
+      return requestCommit(command.data, state);
+    case 'RecordCommitCompleted':
+      return settle('CommitCompleted', command.data, state);
+    case 'RecordCommitFailed':
+      return settle('CommitFailed', command.data, state);
+  }
+}
+
+function changeSettings(changes: Partial<CustomerSettings>, state: Registered): Decision<CustomerEvent> {
+  const now: Readonly<Record<string, unknown>> = state.settings;
+  const news = Object.entries(changes).filter(([name, value]) => value !== undefined && now[name] !== value);
+  return news.length === 0 ? [] : [{ type: 'CustomerSettingsChanged', data: { changes: Object.fromEntries(news) } }];
+}
+
+function changeAddresses(
+  { action, synchronous, target }: Readonly<{ action: 'enable' | 'disable'; synchronous: boolean; target: ChangeTarget }>,
+  state: Registered,
+): Decision<CustomerEvent> {
+  if (synchronous && !state.settings.allowSynchronous) {
+    return refuse('synchronous-not-allowed', 'synchronous mode is not enabled for your account');
+  }
+  const stranger = firstStranger(target, state);
+  if (stranger !== undefined) return stranger;
+  const asked = target.mode === 'one' ? RangeSet.ofAddress(target.address) : target.set;
+  const events: CustomerEvent[] = [];
+  for (const [regionId, { owned, disabled }] of state.ledger) {
+    // What is disabled is owned, so that enabling need not look at the subnets.
+    const changed = action === 'disable' ? asked.intersection(owned).difference(disabled) : asked.intersection(disabled);
+    if (changed.isEmpty) continue;
+    const type = action === 'disable' ? 'AddressesDisabled' : 'AddressesEnabled';
+    events.push({ type, data: { regionId, ranges: rangeTexts(changed) } });
+  }
+  return events;
+}
+
+/** The refusal for the first address that must be the customer's own and is not, named as it was sent. */
+function firstStranger(target: ChangeTarget, { ledger }: Registered): ReturnType<typeof refuse> | undefined {
+  const isOwned = (address: Address): boolean => [...ledger.values()].some(({ owned }) => owned.contains(address));
+  switch (target.mode) {
+    case 'block':
+      return undefined;
+    case 'one':
+      if (isOwned(target.address)) return undefined;
+      return refuse('address-not-found', `IP ${target.text} not found in your account.`, 'ip');
+    case 'list': {
+      let strangers = target.set;
+      for (const { owned } of ledger.values()) strangers = strangers.difference(owned);
+      if (strangers.isEmpty) return undefined;
+      const at = target.addresses.findIndex((address) => strangers.contains(address));
+      return refuse('address-not-owned', `IP ${target.texts[at]} does not belong to your account.`, `ips.${at}`);
+    }
+  }
+}
+
+function requestCommit(
+  { regionId, list, commitSetId, reason }: Extract<CustomerCommand, { type: 'RequestCommit' }>['data'],
+  state: Registered,
+): Decision<CustomerEvent> {
+  const open = state.commits.get(commitKey(regionId, list));
+  if (open?.phase === 'deploying') return [];
+  if (open === undefined && !hasChanged(regionId, list, state)) return [];
+  // A commit set that failed goes on under its own name until it gets through; newer changes travel with it.
+  const next = open === undefined ? { commitSetId, attempt: 1 } : { commitSetId: open.commitSetId, attempt: open.attempt + 1 };
+  return [{ type: 'CommitRequested', data: { ...next, regionId, list, reason } }];
+}
+
+function hasChanged(regionId: number, list: ListKind, state: Registered): boolean {
+  switch (list) {
+    case 'BLACKHOLE':
+      return !(state.ledger.get(regionId)?.touched.isEmpty ?? true);
+    case 'SRC_WHITELIST':
+      return false;
+  }
+}
+
+function settle(
+  type: 'CommitCompleted' | 'CommitFailed',
+  result: CommitResult,
+  state: Registered,
+): Decision<CustomerEvent> {
+  const { regionId, list, commitSetId, attempt, outcomes, content, completedAt } = result;
+  const open = state.commits.get(commitKey(regionId, list));
+  // Somebody has settled this attempt already: there is nothing new to say.
+  if (open === undefined || open.phase !== 'deploying' || open.commitSetId !== commitSetId || open.attempt !== attempt) return [];
+  const hasWebhook = state.settings.webhookUrl !== null;
+  const notify = hasWebhook && (type === 'CommitCompleted' || !open.failedBefore);
+  return [{ type, data: { commitSetId, regionId, list, attempt, outcomes: [...outcomes], content, completedAt, notify } }];
+}
+

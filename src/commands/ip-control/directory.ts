@@ -1,0 +1,134 @@
+import { type AddressRange, overlaps } from '../../kernel/addresses/address-range.ts';
+import { RangeSet } from '../../kernel/addresses/range-set.ts';
+import { type Command, type Decider, type Decision, refuse } from '../../kernel/decider.ts';
+import { NumberedMap } from '../../kernel/numbered-map.ts';
+import type { StreamCategory } from '../../kernel/stream-name.ts';
+import { subnetRange } from '../../events/ip-control/address-ledger.ts';
+import { type DirectoryEvent, directoryEvents } from '../../events/ip-control/directory.ts';
+import { type CustomerSettings, listNameOf } from '../../events/ip-control/vocabulary.ts';
+
+/** The one stream that guards what is unique across customers: names, and who has which addresses. */
+export const DIRECTORY_ID = 'main';
+
+export type Reservation = Readonly<{
+  subnetId: number;
+  customerId: number;
+  cidr: string;
+  regionId: number;
+  asn: number;
+  metro: string;
+}>;
+
+type Reserved = Reservation & Readonly<{ range: AddressRange }>;
+
+export type DirectoryState = Readonly<{
+  customers: ReadonlyMap<number, Readonly<{ name: string; listName: string; settings: CustomerSettings }>>;
+  regions: ReadonlyMap<number, string>;
+  subnets: NumberedMap<Reserved>;
+  /** All reserved addresses. */
+  space: RangeSet;
+  /** The highest subnet number ever given: numbers are not used twice. */
+  lastSubnetId: number;
+}>;
+
+export type DirectoryCommand =
+  | Command<'ReserveCustomerName', { name: string; settings: CustomerSettings }>
+  | Command<'ReserveRegionName', { name: string }>
+  | Command<'ReserveSubnet', Omit<Reservation, 'subnetId'>>
+  | Command<'ReleaseSubnetReservation', { subnetId: number }>;
+
+const NAME_MAX = 64;
+const ASN_MAX = 4_294_967_295;
+
+/** The rules of the directory. */
+export const directoryDecider = {
+  category: 'directory',
+  handles: directoryEvents.map(({ type }) => type),
+  initial: { customers: new Map(), regions: new Map(), subnets: NumberedMap.empty, space: RangeSet.empty, lastSubnetId: 0 },
+  evolve,
+  decide,
+} as const satisfies Decider<DirectoryCommand, DirectoryState, DirectoryEvent> &
+  Readonly<{ category: StreamCategory; handles: readonly DirectoryEvent['type'][] }>;
+
+function evolve(state: DirectoryState, event: DirectoryEvent): DirectoryState {
+  switch (event.type) {
+    case 'CustomerNameReserved':
+      return { ...state, customers: new Map(state.customers).set(event.data.customerId, event.data) };
+    case 'RegionNameReserved':
+      return { ...state, regions: new Map(state.regions).set(event.data.regionId, event.data.name) };
+    case 'SubnetReserved': {
+      const { subnetId, cidr } = event.data;
+      const reserved = { ...event.data, range: subnetRange(cidr) };
+      return {
+        ...state,
+        subnets: state.subnets.with(subnetId, reserved),
+        space: state.space.union(RangeSet.of(reserved.range)),
+        lastSubnetId: Math.max(state.lastSubnetId, subnetId),
+      };
+    }
+    case 'SubnetReservationReleased': {
+      const released = state.subnets.get(event.data.subnetId);
+      if (released === undefined) return state;
+      const space = state.space.difference(RangeSet.of(released.range));
+      return { ...state, space, subnets: state.subnets.without(released.subnetId) };
+    }
+  }
+}
+
+function decide(command: DirectoryCommand, state: DirectoryState): Decision<DirectoryEvent> {
+  switch (command.type) {
+    case 'ReserveCustomerName':
+      return reserveCustomerName(command.data, state);
+    case 'ReserveRegionName': {
+      const { name } = command.data;
+      if (name.trim() !== name || name.length < 1 || name.length > NAME_MAX) {
+        return refuse('bad-region-name', `a region name has 1 to ${NAME_MAX} characters, no space at either end.`, 'name');
+      }
+      if ([...state.regions.values()].includes(name)) return refuse('region-name-taken', `region ${name} exists already.`, 'name');
+      return [{ type: 'RegionNameReserved', data: { regionId: state.regions.size + 1, name } }];
+    }
+    case 'ReserveSubnet':
+      return reserveSubnet(command.data, state);
+    case 'ReleaseSubnetReservation':
+      if (!state.subnets.has(command.data.subnetId)) return [];
+      return [{ type: 'SubnetReservationReleased', data: command.data }];
+  }
+}
+
+function reserveCustomerName(
+  { name, settings }: Readonly<{ name: string; settings: CustomerSettings }>,
+  state: DirectoryState,
+): Decision<DirectoryEvent> {
+  const listName = listNameOf(name);
+  if (name.trim() !== name || name.length < 1 || name.length > NAME_MAX) {
+    return refuse('bad-customer-name', `a customer name has 1 to ${NAME_MAX} characters, no space at either end.`, 'name');
+  }
+  if (listName === '') return refuse('bad-customer-name', 'a customer name needs a letter or digit from A–Z, 0–9.', 'name');
+  for (const known of state.customers.values()) {
+    if (known.name === name) return refuse('customer-name-taken', `customer ${name} exists already.`, 'name');
+    if (known.listName === listName) {
+      return refuse(
+        'list-name-taken',
+        `the prefix-lists of ${name} would have the names of those of customer ${known.name} (Svc-${listName}-…).`,
+        'name',
+      );
+    }
+  }
+  return [{ type: 'CustomerNameReserved', data: { customerId: state.customers.size + 1, name, listName, settings } }];
+}
+
+function reserveSubnet(subnet: Omit<Reservation, 'subnetId'>, state: DirectoryState): Decision<DirectoryEvent> {
+  const { customerId, regionId, asn, metro, cidr } = subnet;
+  if (!state.customers.has(customerId)) return refuse('customer-not-found', 'customer not found.', 'customer');
+  if (!state.regions.has(regionId)) return refuse('region-not-found', 'region not found.', 'region');
+  if (!Number.isInteger(asn) || asn < 1 || asn > ASN_MAX) {
+    return refuse('bad-asn', `an ASN is a whole number from 1 to ${ASN_MAX} (RFC 6793).`, 'asn');
+  }
+  if (metro.length < 1 || metro.length > NAME_MAX) return refuse('bad-metro', `a metro has 1 to ${NAME_MAX} characters.`, 'metro');
+  const range = subnetRange(cidr);
+  if (!state.space.intersection(RangeSet.of(range)).isEmpty) {
+    const other = [...state.subnets.values()].find((reserved) => overlaps(reserved.range, range));
+    return refuse('subnet-overlaps', `${cidr} overlaps ${other?.cidr ?? 'a subnet'} (subnet ${other?.subnetId ?? 0}).`, 'cidr');
+  }
+  return [{ type: 'SubnetReserved', data: { subnetId: state.lastSubnetId + 1, ...subnet } }];
+}

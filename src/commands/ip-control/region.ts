@@ -1,0 +1,62 @@
+import { type Command, type Decider, type Decision, refuse } from '../../kernel/decider.ts';
+import type { StreamCategory } from '../../kernel/stream-name.ts';
+import { type RegionEvent, regionEvents } from '../../events/ip-control/region.ts';
+
+export type Router = Readonly<{ router: string; driver: string; options: Readonly<Record<string, string>> }>;
+
+export type RegionState =
+  | Readonly<{ phase: 'absent' }>
+  | Readonly<{ phase: 'created'; regionId: number; name: string; routers: ReadonlyMap<string, Router> }>;
+
+export type RegionCommand =
+  | Command<'CreateRegion', { regionId: number; name: string }>
+  | Command<'AddRouter', Router>
+  | Command<'RemoveRouter', { router: string }>;
+
+const ROUTER_NAME = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/;
+
+/** The rules of one region. */
+export const regionDecider = {
+  category: 'region',
+  handles: regionEvents.map(({ type }) => type),
+  initial: { phase: 'absent' },
+  evolve,
+  decide,
+} as const satisfies Decider<RegionCommand, RegionState, RegionEvent> &
+  Readonly<{ category: StreamCategory; handles: readonly RegionEvent['type'][] }>;
+
+function evolve(state: RegionState, event: RegionEvent): RegionState {
+  if (event.type === 'RegionCreated') return { phase: 'created', ...event.data, routers: new Map() };
+  if (state.phase === 'absent') return state;
+  const routers = new Map(state.routers);
+  if (event.type === 'RouterAdded') routers.set(event.data.router, event.data);
+  else routers.delete(event.data.router);
+  return { ...state, routers };
+}
+
+function decide(command: RegionCommand, state: RegionState): Decision<RegionEvent> {
+  if (command.type === 'CreateRegion') {
+    return state.phase === 'absent' ? [{ type: 'RegionCreated', data: command.data }] : [];
+  }
+  if (state.phase === 'absent') return refuse('region-not-found', 'region not found.', 'region');
+  const { regionId } = state;
+  switch (command.type) {
+    case 'AddRouter': {
+      const { router, driver, options } = command.data;
+      if (!ROUTER_NAME.test(router)) {
+        return refuse('bad-router-name', 'a router name has 1 to 64 of A–Z a–z 0–9 _ . - and starts with a letter or digit.', 'name');
+      }
+      const known = state.routers.get(router);
+      if (known === undefined) return [{ type: 'RouterAdded', data: { regionId, router, driver, options } }];
+      const isSame = known.driver === driver && JSON.stringify(sorted(known.options)) === JSON.stringify(sorted(options));
+      return isSame ? [] : refuse('router-name-taken', `region ${state.name} has a router ${router} already.`, 'name');
+    }
+    case 'RemoveRouter':
+      if (!state.routers.has(command.data.router)) return refuse('router-not-found', `region ${state.name} has no router ${command.data.router}.`, 'router');
+      return [{ type: 'RouterRemoved', data: { regionId, router: command.data.router } }];
+  }
+}
+
+function sorted(options: Readonly<Record<string, string>>): readonly (readonly [string, string])[] {
+  return Object.entries(options).sort(([a], [b]) => (a < b ? -1 : 1));
+}

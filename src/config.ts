@@ -1,0 +1,110 @@
+import { Temporal } from '@js-temporal/polyfill';
+import { z } from 'zod';
+
+/** An ISO 8601 duration (`PT2M`), at least zero, in milliseconds. Years, months and weeks have no fixed length and are refused. */
+const duration = z.string().transform((text, context): number => {
+  const problem = 'must be an ISO 8601 duration such as PT2M';
+  try {
+    const parsed = Temporal.Duration.from(text);
+    const fixed = parsed.years === 0 && parsed.months === 0 && parsed.weeks === 0 && parsed.sign >= 0;
+    if (fixed) return parsed.total('milliseconds');
+  } catch {
+    // Falls through to the one message below.
+  }
+  context.addIssue({ code: 'custom', message: problem });
+  return z.NEVER;
+});
+
+const positiveDuration = duration.refine((milliseconds) => milliseconds > 0, 'must be longer than zero');
+
+const flag = z
+  .enum(['true', 'false'], { error: 'must be true or false' })
+  .transform((text) => text === 'true');
+
+const wholeNumber = (max: number) =>
+  z
+    .string()
+    .regex(/^(0|[1-9]\d*)$/, `must be a whole number from 0 to ${max}`)
+    .transform(Number)
+    .refine((number) => number <= max, `must be a whole number from 0 to ${max}`);
+
+const eventStoreUrl = z
+  .string()
+  .regex(/^(sqlite:|(esdb|kurrentdb)(\+discover)?:\/\/.+)$/, 'must be sqlite: or esdb://… or kurrentdb://…');
+const readModelUrl = z.string().regex(/^(sqlite:|mongodb(\+srv)?:\/\/.+)$/, 'must be sqlite: or mongodb://… or mongodb+srv://…');
+
+/** Express's `trust proxy`: true, false, a number of hops, or a list of addresses and subnets. */
+const trustProxy = z.string().transform((text): boolean | number | string => {
+  if (text === 'true' || text === 'false') return text === 'true';
+  return /^\d+$/.test(text) ? Number(text) : text;
+});
+
+const environment = z.object({
+  HOST: z.string().min(1).default('127.0.0.1'),
+  PORT: wholeNumber(65_535).prefault('8080'),
+  DATA_DIR: z.string().min(1).default('./data'),
+  EVENT_STORE_URL: eventStoreUrl.default('sqlite:'),
+  READ_MODEL_URL: readModelUrl.default('sqlite:'),
+  SCHEDULER_INTERVAL: positiveDuration.prefault('PT1M'),
+  QUIET_PERIOD: duration.prefault('PT2M'),
+  DEPLOY_TIMEOUT: positiveDuration.prefault('PT30S'),
+  SYNCHRONOUS_TIMEOUT: positiveDuration.prefault('PT60S'),
+  WEBHOOK_RETRIES: wholeNumber(100).prefault('3'),
+  WEBHOOK_RETRY_DELAY: duration.prefault('PT30S'),
+  WEBHOOK_TIMEOUT: positiveDuration.prefault('PT10S'),
+  WEBHOOK_ALLOW_PRIVATE: flag.prefault('false'),
+  TRUST_PROXY: trustProxy.prefault('false'),
+  LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
+});
+
+/** The settings, checked; every duration in milliseconds. */
+export type Config = Readonly<{
+  host: string;
+  port: number;
+  dataDir: string;
+  eventStoreUrl: string;
+  readModelUrl: string;
+  schedulerIntervalMilliseconds: number;
+  quietPeriodMilliseconds: number;
+  deployTimeoutMilliseconds: number;
+  synchronousTimeoutMilliseconds: number;
+  webhookRetries: number;
+  webhookRetryDelayMilliseconds: number;
+  webhookTimeoutMilliseconds: number;
+  webhookAllowPrivate: boolean;
+  trustProxy: boolean | number | string;
+  logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
+}>;
+
+/** The settings are wrong: one message that names every bad variable. */
+export class BadConfig extends Error {
+  override readonly name = 'BadConfig';
+}
+
+/** Reads the settings from environment variables; an empty variable counts as absent. @throws BadConfig */
+export function readConfig(variables: Readonly<Record<string, string | undefined>> = process.env): Config {
+  const given = Object.fromEntries(Object.entries(variables).filter(([, value]) => value !== undefined && value !== ''));
+  const parsed = environment.safeParse(given);
+  if (!parsed.success) {
+    const problems = parsed.error.issues.map(({ path, message }) => `${path.join('.')} ${message}`);
+    throw new BadConfig(`bad settings: ${problems.join('; ')}`);
+  }
+  const value = parsed.data;
+  return Object.freeze({
+    host: value.HOST,
+    port: value.PORT,
+    dataDir: value.DATA_DIR,
+    eventStoreUrl: value.EVENT_STORE_URL,
+    readModelUrl: value.READ_MODEL_URL,
+    schedulerIntervalMilliseconds: value.SCHEDULER_INTERVAL,
+    quietPeriodMilliseconds: value.QUIET_PERIOD,
+    deployTimeoutMilliseconds: value.DEPLOY_TIMEOUT,
+    synchronousTimeoutMilliseconds: value.SYNCHRONOUS_TIMEOUT,
+    webhookRetries: value.WEBHOOK_RETRIES,
+    webhookRetryDelayMilliseconds: value.WEBHOOK_RETRY_DELAY,
+    webhookTimeoutMilliseconds: value.WEBHOOK_TIMEOUT,
+    webhookAllowPrivate: value.WEBHOOK_ALLOW_PRIVATE,
+    trustProxy: value.TRUST_PROXY,
+    logLevel: value.LOG_LEVEL,
+  });
+}

@@ -1,0 +1,130 @@
+import { RangeSet } from '../../kernel/addresses/range-set.ts';
+import { isAddressProblem } from '../../kernel/addresses/address-problem.ts';
+import { parseCidr, rangeOfCidr } from '../../kernel/addresses/cidr.ts';
+import { parseRangeTexts } from '../../kernel/addresses/range-text.ts';
+import type { AddressRange } from '../../kernel/addresses/address-range.ts';
+import { invariant } from '../../kernel/invariant.ts';
+import type { CustomerEvent } from './customer.ts';
+
+/** What a commit under way carries: what is no longer pending when it succeeds, and the disabled addresses that it puts on routers. */
+export type InDeployment = Readonly<{ captured: RangeSet; content: RangeSet }>;
+
+/** A customer's addresses in one region. Pending are the touched ones and the captured ones. */
+export type RegionAddresses = Readonly<{
+  owned: RangeSet;
+  disabled: RangeSet;
+  /** Changed since the last commit was requested. */
+  touched: RangeSet;
+  inDeployment: InDeployment | undefined;
+}>;
+
+/** A customer's addresses by region number. The meaning of the address events, for every reader of them. */
+export type AddressLedger = ReadonlyMap<number, RegionAddresses>;
+
+export const EMPTY_LEDGER: AddressLedger = new Map();
+
+const NOTHING: RegionAddresses = {
+  owned: RangeSet.empty,
+  disabled: RangeSet.empty,
+  touched: RangeSet.empty,
+  inDeployment: undefined,
+};
+
+/** The addresses of one region; a region without any has empty sets. */
+export function regionAddresses(ledger: AddressLedger, regionId: number): RegionAddresses {
+  return ledger.get(regionId) ?? NOTHING;
+}
+
+/** The addresses whose change is not on all routers of the region yet. */
+export function pendingAddresses(region: RegionAddresses): RangeSet {
+  return region.inDeployment === undefined ? region.touched : region.touched.union(region.inDeployment.captured);
+}
+
+/** The ledger after an event; events that are not about addresses change nothing. */
+export function applyToLedger(ledger: AddressLedger, event: CustomerEvent): AddressLedger {
+  switch (event.type) {
+    case 'SubnetAssigned':
+      return change(ledger, event.data.regionId, (region) => ({
+        ...region,
+        owned: region.owned.union(subnetSet(event.data.cidr)),
+      }));
+    case 'SubnetReleased':
+      return change(ledger, event.data.regionId, (region) => release(region, subnetSet(event.data.cidr), changedAddresses(event.data.wasDisabled)));
+    case 'AddressesDisabled':
+      return change(ledger, event.data.regionId, (region) => {
+        const changed = changedAddresses(event.data.ranges);
+        return { ...region, disabled: region.disabled.union(changed), touched: region.touched.union(changed) };
+      });
+    case 'AddressesEnabled':
+      return change(ledger, event.data.regionId, (region) => {
+        const changed = changedAddresses(event.data.ranges);
+        return { ...region, disabled: region.disabled.difference(changed), touched: region.touched.union(changed) };
+      });
+    case 'CommitRequested':
+    case 'CommitCompleted':
+    case 'CommitFailed':
+      if (event.data.list !== 'BLACKHOLE') return ledger;
+      return change(ledger, event.data.regionId, (region) => applyCommit(region, event.type));
+    case 'CustomerRegistered':
+    case 'CustomerSettingsChanged':
+    case 'WebhookSecretRotated':
+    case 'ApiTokenIssued':
+    case 'ApiTokenRevoked':
+      return ledger;
+  }
+}
+
+const changedSets = new WeakMap<readonly string[], RangeSet>();
+
+/** The set that an event's range texts spell. Kept beside the texts: decider, views and the answer all ask for it. */
+export function changedAddresses(texts: readonly string[]): RangeSet {
+  const known = changedSets.get(texts);
+  if (known !== undefined) return known;
+  const set = parseRangeTexts(texts);
+  changedSets.set(texts, set);
+  return set;
+}
+
+/** The address range of a subnet's CIDR, which was checked before it became an event. */
+export function subnetRange(cidr: string): AddressRange {
+  const parsed = parseCidr(cidr);
+  invariant(!isAddressProblem(parsed), `an event holds the CIDR ${cidr}`);
+  return rangeOfCidr(parsed);
+}
+
+function subnetSet(cidr: string): RangeSet {
+  return RangeSet.of(subnetRange(cidr));
+}
+
+function change(
+  ledger: AddressLedger,
+  regionId: number,
+  apply: (region: RegionAddresses) => RegionAddresses,
+): AddressLedger {
+  return new Map(ledger).set(regionId, apply(regionAddresses(ledger, regionId)));
+}
+
+/** What was disabled in a released subnet must still leave the routers: it stays touched, though nobody can see it any more. */
+function release(region: RegionAddresses, subnet: RangeSet, wasDisabled: RangeSet): RegionAddresses {
+  return {
+    ...region,
+    owned: region.owned.difference(subnet),
+    disabled: region.disabled.difference(wasDisabled),
+    touched: region.touched.union(wasDisabled),
+  };
+}
+
+function applyCommit(
+  region: RegionAddresses,
+  type: 'CommitRequested' | 'CommitCompleted' | 'CommitFailed',
+): RegionAddresses {
+  const { touched, disabled, inDeployment } = region;
+  switch (type) {
+    case 'CommitRequested':
+      return { ...region, touched: RangeSet.empty, inDeployment: { captured: touched, content: disabled } };
+    case 'CommitCompleted':
+      return { ...region, inDeployment: undefined };
+    case 'CommitFailed':
+      return { ...region, touched: touched.union(inDeployment?.captured ?? RangeSet.empty), inDeployment: undefined };
+  }
+}

@@ -1,0 +1,81 @@
+import type { Response } from 'express';
+import type { Refusal } from '../kernel/decider.ts';
+import { jsonText } from './json-text.ts';
+
+/** An answer that is not a success. The message is the one that the client reads. */
+export type Problem = Readonly<{
+  status: number;
+  message: string;
+  errors?: Readonly<Record<string, readonly string[]>>;
+  headers?: Readonly<Record<string, string>>;
+  more?: Readonly<Record<string, unknown>>;
+}>;
+
+export const problems = {
+  authenticationRequired: {
+    status: 401,
+    message: 'authentication required',
+    headers: { 'WWW-Authenticate': 'Bearer' },
+  },
+  notFound: { status: 404, message: 'not found.' },
+  malformedJson: { status: 400, message: 'the request body is not valid JSON.' },
+  badRequest: { status: 400, message: 'the request could not be read.' },
+  bodyTooLarge: { status: 413, message: 'the request body is larger than 1 MiB.' },
+  wrongContentType: { status: 415, message: 'the content type must be application/json.' },
+  internal: { status: 500, message: 'internal server error' },
+  unavailable: { status: 503, message: 'the service is temporarily unavailable.', headers: { 'Retry-After': '5' } },
+} as const satisfies Record<string, Problem>;
+
+/** 405: the path exists, the method does not. */
+export function methodNotAllowed(allowed: readonly string[]): Problem {
+  return { status: 405, message: 'method not allowed.', headers: { Allow: allowed.join(', ') } };
+}
+
+/** 429, with the seconds until the window ends. */
+export function tooManyRequests(retryAfterSeconds: number): Problem {
+  return {
+    status: 429,
+    message: 'too many requests.',
+    headers: { 'Retry-After': String(retryAfterSeconds) },
+    more: { retry_after: retryAfterSeconds },
+  };
+}
+
+/** 422: what is wrong, by field as the client sent it. */
+export function invalid(errors: Readonly<Record<string, readonly string[]>>): Problem {
+  const [first] = Object.entries(errors);
+  const message = first === undefined ? 'the request is invalid.' : `${first[0]}: ${first[1][0] ?? 'is invalid.'}`;
+  return { status: 422, message, errors };
+}
+
+/** Refusal codes of the rules → status. A code that is not here is a bug and answers 500. */
+const STATUS_OF_REFUSAL: Readonly<Record<string, number>> = {
+  'address-not-found': 404,
+  'address-not-owned': 422,
+  'subnet-not-owned': 403,
+  'synchronous-not-allowed': 403,
+  'source-whitelist-not-allowed': 403,
+};
+
+/** The answer for a command that the rules refused. */
+export function refused(refusal: Refusal): Problem {
+  const status = STATUS_OF_REFUSAL[refusal.refused];
+  if (status === undefined) return problems.internal;
+  return { status, message: refusal.because };
+}
+
+/** Sends a problem as JSON. */
+export function sendProblem(response: Response, problem: Problem): void {
+  const { status, message, errors, headers, more } = problem;
+  for (const [name, value] of Object.entries(headers ?? {})) response.setHeader(name, value);
+  sendJson(response, status, { message, ...(errors === undefined ? {} : { errors }), ...more });
+}
+
+/** Sends JSON; bigints become exact integers. */
+export function sendJson(response: Response, status: number, body: unknown): void {
+  const text = jsonText(body);
+  response.statusCode = status;
+  response.setHeader('Content-Type', 'application/json; charset=utf-8');
+  response.setHeader('Content-Length', Buffer.byteLength(text));
+  response.end(text);
+}

@@ -1,0 +1,94 @@
+import type { CustomerEvent } from '../../events/ip-control/customer.ts';
+import type { DirectoryEvent } from '../../events/ip-control/directory.ts';
+import type { RegionEvent } from '../../events/ip-control/region.ts';
+import type { CustomerSettings } from '../../events/ip-control/vocabulary.ts';
+import type { Recorded } from '../../kernel/event.ts';
+import type { Duty, Process } from '../../kernel/process.ts';
+
+type Watched =
+  | DirectoryEvent
+  | Extract<CustomerEvent, { type: 'CustomerRegistered' | 'SubnetAssigned' | 'SubnetReleased' }>
+  | Extract<RegionEvent, { type: 'RegionCreated' }>;
+
+/** A step in the directory whose counterpart in another stream is still missing. */
+export type UnfinishedReservation =
+  | Readonly<{ kind: 'customer'; customerId: number; name: string; listName: string; settings: CustomerSettings }>
+  | Readonly<{ kind: 'region'; regionId: number; name: string }>
+  | Readonly<{
+      kind: 'subnet';
+      subnetId: number;
+      customerId: number;
+      cidr: string;
+      regionId: number;
+      asn: number;
+      metro: string;
+    }>
+  | Readonly<{ kind: 'release'; subnetId: number }>;
+
+export type FinishReservationDuty = Duty<'FinishReservation', UnfinishedReservation>;
+
+/** Completes what a command began in the directory and did not finish in the customer's or region's stream, or the other way round. */
+export const finishReservations: Process<Watched, UnfinishedReservation, FinishReservationDuty> = {
+  name: 'finish-reservations',
+  version: 1,
+  handles: [
+    'CustomerNameReserved',
+    'RegionNameReserved',
+    'SubnetReserved',
+    'SubnetReservationReleased',
+    'CustomerRegistered',
+    'SubnetAssigned',
+    'SubnetReleased',
+    'RegionCreated',
+  ],
+  keysOf: (event) => [keyOf(event)],
+  evolve: (_state, event) => evolve(event),
+  owed: (state) => [{ type: 'FinishReservation', id: dutyId(state), data: state }],
+  wakeAt: () => undefined,
+};
+
+function keyOf(event: Recorded<Watched>): string {
+  switch (event.type) {
+    case 'CustomerNameReserved':
+    case 'CustomerRegistered':
+      return `customer/${event.data.customerId}`;
+    case 'RegionNameReserved':
+    case 'RegionCreated':
+      return `region/${event.data.regionId}`;
+    case 'SubnetReserved':
+    case 'SubnetReservationReleased':
+    case 'SubnetAssigned':
+    case 'SubnetReleased':
+      return `subnet/${event.data.subnetId}`;
+  }
+}
+
+function evolve(event: Recorded<Watched>): UnfinishedReservation | undefined {
+  switch (event.type) {
+    case 'CustomerNameReserved':
+      return { kind: 'customer', ...event.data };
+    case 'RegionNameReserved':
+      return { kind: 'region', ...event.data };
+    case 'SubnetReserved':
+      return { kind: 'subnet', ...event.data };
+    case 'SubnetReleased':
+      return { kind: 'release', subnetId: event.data.subnetId };
+    case 'CustomerRegistered':
+    case 'RegionCreated':
+    case 'SubnetAssigned':
+    case 'SubnetReservationReleased':
+      return undefined;
+  }
+}
+
+function dutyId(state: UnfinishedReservation): string {
+  switch (state.kind) {
+    case 'customer':
+      return `customer/${state.customerId}`;
+    case 'region':
+      return `region/${state.regionId}`;
+    case 'subnet':
+    case 'release':
+      return `${state.kind}/${state.subnetId}`;
+  }
+}

@@ -1,0 +1,82 @@
+import type { Aggregate } from '../../commands/handle.ts';
+import type { CustomerCommand } from '../../commands/ip-control/customer.ts';
+import type { CustomerState, Registered } from '../../commands/ip-control/customer-state.ts';
+import type { RegionCommand, RegionState } from '../../commands/ip-control/region.ts';
+import type { WebhookDeliveryCommand, WebhookDeliveryState } from '../../commands/ip-control/webhook-delivery.ts';
+import type { CustomerEvent } from '../../events/ip-control/customer.ts';
+import type { RegionEvent } from '../../events/ip-control/region.ts';
+import { prefixListName } from '../../events/ip-control/vocabulary.ts';
+import type { WebhookDeliveryEvent } from '../../events/ip-control/webhook-delivery.ts';
+import type { Perform } from '../../kernel/process.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Log } from '../../ports/log.ts';
+import type { Secrets } from '../../ports/secrets.ts';
+import type { WebhookSender } from '../../ports/webhooks.ts';
+import type { DeliverWebhookDuty, Notification } from './deliver-webhook.ts';
+
+export type DeliverWebhookDependencies = Readonly<{
+  customers: Aggregate<CustomerCommand, CustomerState, CustomerEvent>;
+  regions: Aggregate<RegionCommand, RegionState, RegionEvent>;
+  deliveries: Aggregate<WebhookDeliveryCommand, WebhookDeliveryState, WebhookDeliveryEvent>;
+  secrets: Secrets;
+  sender: WebhookSender;
+  clock: Clock;
+  log: Log;
+  /** Tries after the first one. */
+  retries: number;
+}>;
+
+/** Makes one try, and records what came of it. */
+export function performDeliverWebhook(dependencies: DeliverWebhookDependencies): Perform<DeliverWebhookDuty> {
+  const { customers, deliveries, log, retries } = dependencies;
+  return async ({ id, data }, signal) => {
+    const { commitSetId, customerId, regionId, status, attempt } = data;
+    const { state } = await customers.state(customerId);
+    const command = await attemptDelivery(data, state, dependencies, signal);
+    // Nobody knows whether an interrupted try arrived: it is made again after the restart.
+    if (signal.aborted) throw signal.reason;
+    log.info({ customerId, regionId, commitSetId, status, attempt, result: command.type }, 'webhook');
+    await deliveries.handle(commitSetId, command, { actor: 'system:deliver-webhook', requestId: id });
+  };
+
+  async function attemptDelivery(
+    notification: Notification,
+    state: CustomerState,
+    { sender, secrets, clock, regions }: DeliverWebhookDependencies,
+    signal: AbortSignal,
+  ): Promise<WebhookDeliveryCommand> {
+    const { commitSetId, customerId, regionId, status, attempt } = notification;
+    const about = { commitSetId, customerId, regionId, status, attempt };
+    const abandoned = (because: string): WebhookDeliveryCommand => ({ type: 'RecordWebhookAbandoned', data: { ...about, because } });
+    if (state.phase === 'unregistered' || state.settings.webhookUrl === null) return abandoned('the customer has no webhook URL any more');
+    const secret = state.webhookSecretId === undefined ? undefined : await secrets.get(state.webhookSecretId);
+    if (secret === undefined) return abandoned('the webhook secret is missing; rotate it');
+    const region = (await regions.state(regionId)).state;
+    const result = await sender.send(
+      {
+        url: state.settings.webhookUrl,
+        messageId: `msg_${commitSetId}_${status}`,
+        timestampSeconds: Math.floor(clock.now().epochMilliseconds / 1000),
+        body: notificationBody(notification, state, region.phase === 'created' ? region.name : String(regionId)),
+        secret,
+      },
+      signal,
+    );
+    if (result.delivered) return { type: 'RecordWebhookDelivered', data: { ...about, httpStatus: result.status } };
+    const { because } = result;
+    return attempt > retries ? abandoned(because) : { type: 'RecordWebhookAttemptFailed', data: { ...about, because } };
+  }
+}
+
+/** The specification's seven fields, and nothing else. */
+function notificationBody(notification: Notification, customer: Registered, region: string): string {
+  return JSON.stringify({
+    event: 'commit_completed',
+    commit_set_id: notification.commitSetId,
+    customer: customer.name,
+    prefix_list_name: prefixListName(customer.listName, notification.list),
+    region,
+    status: notification.status,
+    completed_at: notification.completedAt,
+  });
+}

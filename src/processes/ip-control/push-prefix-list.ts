@@ -1,0 +1,89 @@
+import type { RouterOutcome } from '../../events/ip-control/vocabulary.ts';
+import type { Clock } from '../../ports/clock.ts';
+import { type RouterDriver, RouterFailure } from '../../ports/routers.ts';
+
+export type Push = Readonly<{
+  router: string;
+  driver: RouterDriver;
+  list: string;
+  /** Canonical CIDR texts in order: all that the list is to hold. */
+  prefixes: readonly string[];
+  timeoutMilliseconds: number;
+}>;
+
+/**
+ * Makes one router hold a list: compare first, change only what differs, read back, compare. Never rejects.
+ * Whatever the change answered, or did not answer, only what the router holds afterwards decides.
+ */
+export async function pushPrefixList(push: Push, clock: Clock, signal: AbortSignal): Promise<RouterOutcome> {
+  const { router, driver, list, prefixes, timeoutMilliseconds } = push;
+  const started = clock.monotonicMilliseconds();
+  const outcome = (result: RouterOutcome['result'], untouched: boolean, because?: string): RouterOutcome => ({
+    router,
+    result,
+    untouched,
+    ...(because === undefined ? {} : { because }),
+    milliseconds: Math.round(clock.monotonicMilliseconds() - started),
+  });
+  const bounded = <T>(work: (within: AbortSignal) => Promise<T>): Promise<T> =>
+    withDeadline(work, timeoutMilliseconds - (clock.monotonicMilliseconds() - started), clock, signal);
+  try {
+    if (await bounded((within) => holds(driver, list, prefixes, within))) return outcome('confirmed', true);
+  } catch (error) {
+    return outcome('failed', true, describe(error));
+  }
+  const failure = await bounded(async (within) => {
+    const left = timeoutMilliseconds - (clock.monotonicMilliseconds() - started);
+    await driver.replace(list, prefixes, within, { timeoutMilliseconds: left });
+    return undefined;
+  }).catch(describe);
+  try {
+    // A change that timed out has used up the time: reading back, which decides, gets its own.
+    const isThere = await withDeadline((within) => holds(driver, list, prefixes, within), timeoutMilliseconds, clock, signal);
+    if (isThere) return outcome('confirmed', false);
+    return outcome('failed', false, failure ?? 'the list reads back differently from what was sent');
+  } catch (error) {
+    const because = failure === undefined ? describe(error) : `${failure}; then, reading back: ${describe(error)}`;
+    return outcome('unknown', false, because);
+  }
+}
+
+async function withDeadline<T>(
+  work: (within: AbortSignal) => Promise<T>,
+  milliseconds: number,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<T> {
+  const deadline = new AbortController();
+  const over = new AbortController();
+  const stop = (): void => deadline.abort(signal.reason);
+  signal.addEventListener('abort', stop, { once: true });
+  if (signal.aborted) stop();
+  const timer = clock.wait(Math.max(0, milliseconds), over.signal).then(
+    () => deadline.abort(new RouterFailure('timed-out', `no result within ${Math.round(milliseconds)} ms`)),
+    () => undefined,
+  );
+  try {
+    return await work(deadline.signal);
+  } finally {
+    signal.removeEventListener('abort', stop);
+    over.abort();
+    await timer;
+  }
+}
+
+async function holds(
+  driver: RouterDriver,
+  list: string,
+  prefixes: readonly string[],
+  signal: AbortSignal,
+): Promise<boolean> {
+  const held = await driver.read(list, signal);
+  const entries = held === 'absent' ? [] : held;
+  return entries.length === prefixes.length && entries.every((entry, at) => entry === prefixes[at]);
+}
+
+function describe(error: unknown): string {
+  if (error instanceof RouterFailure) return `${error.code}: ${error.message}`;
+  return error instanceof Error ? error.message : String(error);
+}

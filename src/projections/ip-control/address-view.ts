@@ -1,0 +1,88 @@
+import type { RangeSet } from '../../kernel/addresses/range-set.ts';
+import {
+  type AddressLedger,
+  applyToLedger,
+  EMPTY_LEDGER,
+  pendingAddresses,
+  regionAddresses,
+  subnetRange,
+} from '../../events/ip-control/address-ledger.ts';
+import { decodeLedger, encodeLedger, type LedgerJson } from '../../events/ip-control/address-ledger-json.ts';
+import type { CustomerEvent } from '../../events/ip-control/customer.ts';
+import type { AddressRange } from '../../kernel/addresses/address-range.ts';
+import type { Projection } from '../../kernel/projection.ts';
+import { streamId } from '../../kernel/stream-name.ts';
+
+export type SubnetOfCustomer = Readonly<{ subnetId: number; cidr: string; regionId: number; asn: number; metro: string }>;
+
+/** All subnets of one customer and the status of their addresses, as range sets. Key: the customer's number. */
+export type AddressView = Readonly<{ subnets: readonly SubnetOfCustomer[]; ledger: AddressLedger }>;
+
+type Shown = Extract<
+  CustomerEvent,
+  {
+    type:
+      | 'SubnetAssigned'
+      | 'SubnetReleased'
+      | 'AddressesDisabled'
+      | 'AddressesEnabled'
+      | 'CommitRequested'
+      | 'CommitCompleted'
+      | 'CommitFailed';
+  }
+>;
+
+export const addressProjection: Projection<Shown, AddressView> = {
+  name: 'addresses',
+  version: 1,
+  handles: [
+    'SubnetAssigned',
+    'SubnetReleased',
+    'AddressesDisabled',
+    'AddressesEnabled',
+    'CommitRequested',
+    'CommitCompleted',
+    'CommitFailed',
+  ],
+  keysOf: (event) => [streamId(event.stream)],
+  evolve: (view = { subnets: [], ledger: EMPTY_LEDGER }, event) => {
+    const ledger = applyToLedger(view.ledger, event);
+    switch (event.type) {
+      case 'SubnetAssigned': {
+        const { subnetId, cidr, regionId, asn, metro } = event.data;
+        const others = view.subnets.filter((subnet) => subnet.subnetId !== subnetId);
+        return { ledger, subnets: [...others, { subnetId, cidr, regionId, asn, metro }] };
+      }
+      case 'SubnetReleased':
+        return { ledger, subnets: view.subnets.filter(({ subnetId }) => subnetId !== event.data.subnetId) };
+      case 'AddressesDisabled':
+      case 'AddressesEnabled':
+      case 'CommitRequested':
+      case 'CommitCompleted':
+      case 'CommitFailed':
+        return ledger === view.ledger ? view : { ...view, ledger };
+    }
+  },
+  stored: {
+    encode: ({ subnets, ledger }) => ({ subnets, regions: encodeLedger(ledger) }),
+    decode: (json) => decodeView(json as StoredView),
+  },
+};
+
+/** One subnet with what its addresses are. */
+export type SubnetStatus = Readonly<{ subnet: SubnetOfCustomer; range: AddressRange; disabled: RangeSet; pending: RangeSet }>;
+
+/** The subnet of a view by its number. */
+export function subnetStatus(view: AddressView, subnetId: number): SubnetStatus | undefined {
+  const subnet = view.subnets.find((candidate) => candidate.subnetId === subnetId);
+  if (subnet === undefined) return undefined;
+  const region = regionAddresses(view.ledger, subnet.regionId);
+  return { subnet, range: subnetRange(subnet.cidr), disabled: region.disabled, pending: pendingAddresses(region) };
+}
+
+/** As this projection's own version wrote it. */
+type StoredView = Readonly<{ subnets: readonly SubnetOfCustomer[]; regions: LedgerJson }>;
+
+function decodeView({ subnets, regions }: StoredView): AddressView {
+  return { subnets, ledger: decodeLedger(regions, subnets) };
+}

@@ -1,0 +1,49 @@
+import type { CustomerEvent } from '../../events/ip-control/customer.ts';
+import type { ListContent, ListKind, RouterOutcome } from '../../events/ip-control/vocabulary.ts';
+import type { Projection } from '../../kernel/projection.ts';
+import { streamId } from '../../kernel/stream-name.ts';
+
+/** One commit set, from its first request to its last outcome. Key: its UUID. */
+export type CommitView = Readonly<{
+  commitSetId: string;
+  customerId: number;
+  regionId: number;
+  list: ListKind;
+  status: 'deploying' | 'success' | 'failed';
+  attempt: number;
+  reason: 'quiet' | 'retry' | 'synchronous' | 'operator';
+  requestedAt: string;
+  completedAt: string | null;
+  content: ListContent | null;
+  outcomes: readonly RouterOutcome[];
+}>;
+
+type Shown = Extract<CustomerEvent, { type: 'CommitRequested' | 'CommitCompleted' | 'CommitFailed' }>;
+
+export const commitProjection: Projection<Shown, CommitView> = {
+  name: 'commits',
+  version: 1,
+  handles: ['CommitRequested', 'CommitCompleted', 'CommitFailed'],
+  keysOf: (event) => [event.data.commitSetId],
+  evolve: (view, event) => {
+    const { commitSetId, regionId, list, attempt } = event.data;
+    if (event.type === 'CommitRequested') {
+      return {
+        commitSetId,
+        customerId: Number(streamId(event.stream)),
+        regionId,
+        list,
+        status: 'deploying',
+        attempt,
+        reason: event.data.reason,
+        requestedAt: view?.requestedAt ?? event.metadata.at,
+        completedAt: null,
+        content: view?.content ?? null,
+        outcomes: view?.outcomes ?? [],
+      };
+    }
+    if (view === undefined) return undefined;
+    const { outcomes, content, completedAt } = event.data;
+    return { ...view, status: event.type === 'CommitCompleted' ? 'success' : 'failed', attempt, outcomes, content, completedAt };
+  },
+};
