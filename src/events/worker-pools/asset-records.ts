@@ -1,0 +1,114 @@
+import { z } from 'zod';
+import { freeJson } from './fields.ts';
+import { assetName } from './names.ts';
+import { across } from './problems.ts';
+import { PROVIDER_TYPES } from './specifications.ts';
+
+export const ASSET_CATEGORIES = ['cloud-provider-account', 'apt-authentication'] as const;
+
+export const assetCategory = z.enum(ASSET_CATEGORIES);
+
+export type AssetCategory = z.infer<typeof assetCategory>;
+
+const CONFIGURATION_BYTES_MAX = 65_536;
+const CREDENTIAL_CHARACTERS_MAX = 16_384;
+
+/** Secrets by name. They go to the secret store; no event and no message holds them. */
+export const credentials = z
+  .record(z.string(), z.string().min(1).max(CREDENTIAL_CHARACTERS_MAX))
+  .check(
+    across((value, report) => {
+      const names = Object.keys(value);
+      if (names.length > 32) report([], 'must have at most 32 entries');
+      if (names.some((name) => name === '' || name.length > 64)) report([], 'must have names of 1 to 64 characters');
+    }),
+  )
+  .describe('secrets by name; they go to the secret store');
+
+export type Credentials = z.infer<typeof credentials>;
+
+export const providerAccountConfiguration = freeJson(
+  'settings of the provider account that are no secrets, such as region_name',
+  CONFIGURATION_BYTES_MAX,
+);
+
+/** One line of a file that apt reads: no blanks where apt splits, nothing that starts another line. */
+const aptWord = z
+  .string()
+  .max(255)
+  .regex(/^[A-Za-z0-9][A-Za-z0-9./+~_-]*$/, { error: 'must be letters, digits and . / + ~ _ -, without blanks' });
+
+export const aptConfiguration = z.strictObject({
+  url: z
+    .string()
+    .max(2_000)
+    .regex(/^https?:\/\/[A-Za-z0-9.-]+(?::\d{1,5})?(?:\/[A-Za-z0-9./~_%+-]*)?$/, {
+      error: 'must be an http or https URL without user, password, query and fragment (https://deb.example.com/debian)',
+    })
+    .describe('the repository that the worker software is installed from'),
+  suite: aptWord.optional().describe('suite of the repository; default: distro_release of the pool'),
+  components: z.array(aptWord).min(1).max(16).default(['main']).describe('components of the repository'),
+  signing_key: z
+    .string()
+    .max(12_000)
+    .regex(
+      /^-----BEGIN PGP PUBLIC KEY BLOCK-----\r?\n[A-Za-z0-9+/=:.,()<>@ \r\n-]+-----END PGP PUBLIC KEY BLOCK-----\s*$/,
+      {
+        error: 'must be an ASCII-armoured OpenPGP public key block',
+      },
+    )
+    .optional()
+    .describe('the key that signs the repository, ASCII-armoured; default: the keys that the image trusts'),
+});
+
+export type AptConfiguration = z.infer<typeof aptConfiguration>;
+
+/** What apt's auth.conf takes: one word. */
+const aptCredential = z
+  .string()
+  .min(1)
+  .max(1_024)
+  .regex(/^[!-~]+$/, { error: 'must be printable ASCII without blanks' });
+
+const aptCredentials = z.strictObject({
+  username: aptCredential.describe('user of the repository'),
+  password: aptCredential.describe('password of the repository'),
+});
+
+const cloudProviderAccount = z.strictObject({
+  name: assetName,
+  provider_type: z.enum(PROVIDER_TYPES).describe('the provider of the account'),
+  configuration: providerAccountConfiguration.default({}),
+  credentials,
+});
+
+const aptAuthentication = z.strictObject({
+  name: assetName,
+  configuration: aptConfiguration,
+  credentials: aptCredentials.optional(),
+});
+
+/** What is written by hand to create an asset, by category. */
+export const ASSET_DATA = {
+  'cloud-provider-account': cloudProviderAccount,
+  'apt-authentication': aptAuthentication,
+} as const;
+
+/** The public part of an asset, as events and views have it. */
+export const assetRecord = z.discriminatedUnion('category', [
+  z.strictObject({
+    category: z.literal('cloud-provider-account'),
+    name: assetName,
+    provider_type: z.enum(PROVIDER_TYPES),
+    configuration: providerAccountConfiguration,
+    credential_names: z.array(z.string()),
+  }),
+  z.strictObject({
+    category: z.literal('apt-authentication'),
+    name: assetName,
+    configuration: aptConfiguration,
+    credential_names: z.array(z.string()),
+  }),
+]);
+
+export type AssetRecord = z.infer<typeof assetRecord>;

@@ -1,0 +1,55 @@
+import { z } from 'zod';
+import { architectures } from './architectures.ts';
+import { freeJson } from './fields.ts';
+import { poolLimits } from './limits.ts';
+import { assetName, poolName } from './names.ts';
+import { specifications } from './specifications.ts';
+
+const METADATA_BYTES_MAX = 65_536;
+
+export const staticMetadata = freeJson('static metadata for workers in the pool', METADATA_BYTES_MAX);
+
+export const dynamicMetadata = freeJson(
+  'dynamic metadata of the most recently launched worker of the pool',
+  METADATA_BYTES_MAX,
+);
+
+/** A worker pool as administrators write it; `dynamic_metadata` is reported by workers, not written. */
+export const poolRecord = z.strictObject({
+  name: poolName,
+  provider_account: assetName.describe('the cloud-provider-account asset with the details of the provider account'),
+  enabled: z.boolean().default(true).describe('when true, the pool is available for creating instances'),
+  architectures,
+  static_metadata: staticMetadata.default({}),
+  specifications,
+  instance_wide: z
+    .boolean()
+    .default(true)
+    .describe('when true, any scope may use the pool; when false, only a single scope'),
+  ephemeral: z
+    .boolean()
+    .default(false)
+    .describe('when true, a worker shuts down and needs reprovisioning after a single work request'),
+  limits: poolLimits.prefault({}),
+  apt_authentication: assetName
+    .nullable()
+    .default(null)
+    .describe('the apt-authentication asset for the repository that the worker software is installed from'),
+});
+
+export type PoolRecord = z.infer<typeof poolRecord>;
+
+/** The fields that an edit may name. */
+export const poolChanges = z.strictObject({
+  provider_account: assetName.optional(),
+  enabled: z.boolean().optional(),
+  architectures: architectures.optional(),
+  static_metadata: staticMetadata.optional(),
+  specifications: specifications.optional(),
+  instance_wide: z.boolean().optional(),
+  ephemeral: z.boolean().optional(),
+  limits: poolLimits.optional(),
+  apt_authentication: assetName.nullable().optional(),
+});
+
+export type PoolChanges = z.infer<typeof poolChanges>;
