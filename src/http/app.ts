@@ -1,0 +1,120 @@
+import { createServer, IncomingMessage, type Server, ServerResponse } from 'node:http';
+import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
+import type { Store } from 'express-rate-limit';
+import type { Log } from '../ports/log.ts';
+import { StoreUnavailable } from '../ports/event-store.ts';
+import type { CustomerView } from '../projections/ip-control/customer-view.ts';
+import type { TokenView } from '../projections/ip-control/token-view.ts';
+import type { Views } from '../projections/shelf.ts';
+import { identifyCaller, requireCaller } from './authentication.ts';
+import { healthRoutes, type Readiness } from './health.ts';
+import { ipRoutes, type IpDependencies } from './ip-control/ips.ts';
+import { subnetRoutes, type SubnetViews } from './ip-control/subnets.ts';
+import { limitRate, RATE_LIMIT_DEFAULT } from './limits.ts';
+import { type Problem, problems, sendProblem } from './problems.ts';
+import { contextOf, requestContext } from './request-context.ts';
+
+export type HttpDependencies = IpDependencies &
+  Readonly<{
+    views: SubnetViews & Readonly<{ tokens: Views<TokenView>; customers: Views<CustomerView> }>;
+    readiness: Readiness;
+    log: Log;
+    trustProxy: boolean | number | string;
+    rateLimitStore?: Store;
+  }>;
+
+/** The HTTP server of the customer API and the health pages; not listening yet. */
+export function createHttpServer(dependencies: HttpDependencies): Server {
+  const { views, log, trustProxy, rateLimitStore } = dependencies;
+  const app = express();
+  app.set('trust proxy', trustProxy);
+  app.set('etag', false);
+  app.set('x-powered-by', false);
+  app.set('query parser', 'simple');
+  app.use(requestContext, logAnswer(log));
+  app.use(healthRoutes(dependencies.readiness));
+  app.use(identifyCaller(views), limitRate(rateLimitStore));
+  app.use('/api/v1', requireCaller, subnetRoutes(views), ipRoutes(dependencies));
+  app.use((_request, response) => sendProblem(response, problems.notFound));
+  app.use(answerError(log));
+  return serverOf(app);
+}
+
+function logAnswer(log: Log): RequestHandler {
+  return (request, response, next) => {
+    const { method } = request;
+    const [path] = request.originalUrl.split('?');
+    response.once('close', () => {
+      const { requestId, caller, startedMilliseconds } = contextOf(response);
+      log.info(
+        {
+          requestId,
+          method,
+          path,
+          status: response.statusCode,
+          customer: caller?.customer.name,
+          milliseconds: Math.round((performance.now() - startedMilliseconds) * 10) / 10,
+        },
+        'request',
+      );
+    });
+    next();
+  };
+}
+
+function answerError(log: Log): ErrorRequestHandler {
+  return (error: unknown, _request, response, next) => {
+    const problem = problemOf(error);
+    if (problem.status >= 500) log.error({ requestId: contextOf(response).requestId, error }, 'request failed');
+    if (response.headersSent) return next(error);
+    if (!response.hasHeader('X-RateLimit-Limit')) {
+      response.setHeader('X-RateLimit-Limit', String(RATE_LIMIT_DEFAULT));
+      response.setHeader('X-RateLimit-Remaining', String(RATE_LIMIT_DEFAULT));
+    }
+    sendProblem(response, problem);
+  };
+}
+
+/** What a thrown error means to the client. The body parser's and the router's own errors carry a status. */
+function problemOf(error: unknown): Problem {
+  if (error instanceof StoreUnavailable) return problems.unavailable;
+  const status = typeof error === 'object' && error !== null && 'status' in error ? error.status : undefined;
+  switch (status) {
+    case 400:
+      return typeof error === 'object' && error !== null && 'type' in error && error.type === 'entity.parse.failed'
+        ? problems.malformedJson
+        : problems.badRequest;
+    case 413:
+      return problems.bodyTooLarge;
+    case 415:
+      return problems.wrongContentType;
+    default:
+      return problems.internal;
+  }
+}
+
+/**
+ * Express sets the prototype of each request and response, which on Node 20 makes them survive young garbage collections and costs most
+ * of its time. Handing Node classes whose prototypes are Express's own makes that call a no-op.
+ */
+function serverOf(app: Express): Server {
+  class ExpressRequest extends IncomingMessage {}
+  class ExpressResponse extends ServerResponse {}
+  for (const [own, theirs] of [
+    [ExpressRequest.prototype, app.request],
+    [ExpressResponse.prototype, app.response],
+  ] as const) {
+    for (let source = theirs; source !== null && source !== IncomingMessage.prototype && source !== ServerResponse.prototype; ) {
+      for (const [name, property] of Object.entries(Object.getOwnPropertyDescriptors(source))) {
+        if (!Object.hasOwn(own, name)) Object.defineProperty(own, name, property);
+      }
+      source = Object.getPrototypeOf(source);
+    }
+  }
+  Object.assign(app, { request: ExpressRequest.prototype, response: ExpressResponse.prototype });
+  const server = createServer({ IncomingMessage: ExpressRequest, ServerResponse: ExpressResponse }, app);
+  server.keepAliveTimeout = 65_000;
+  server.requestTimeout = 60_000;
+  server.headersTimeout = 30_000;
+  return server;
+}

@@ -1,0 +1,112 @@
+import { z } from 'zod';
+import { isAddressProblem } from '../../kernel/addresses/address-problem.ts';
+import { parseRange } from '../../kernel/addresses/address-range.ts';
+import { type Address, parseAddress } from '../../kernel/addresses/address.ts';
+import { parseCidr, rangeOfCidr } from '../../kernel/addresses/cidr.ts';
+import { RangeSet } from '../../kernel/addresses/range-set.ts';
+import type { ChangeTarget } from '../../commands/ip-control/customer.ts';
+
+export const BULK_IPS_MAX = 10_000;
+
+const synchronous = z.boolean({ error: 'must be true or false.' }).default(false);
+const addressText = z.string({ error: 'must be an IP address as text.' });
+
+/** Body of `POST /ips/enable` and `/ips/disable`. */
+export const singleBody = z
+  .strictObject({
+    ip: z.string({ error: (issue) => (issue.input === undefined ? 'is required.' : 'must be an IP address as text.') }),
+    synchronous,
+  })
+  .transform(({ ip, synchronous: isSynchronous }, context) => {
+    const address = parseAddress(ip);
+    if (isAddressProblem(address)) {
+      context.addIssue({ code: 'custom', path: ['ip'], message: address.problem });
+      return z.NEVER;
+    }
+    const target: ChangeTarget = { mode: 'one', address, text: ip };
+    return { target, synchronous: isSynchronous };
+  });
+
+const rangeBody = z.strictObject(
+  {
+    start: z.string({ error: requiredAddress }),
+    end: z.string({ error: requiredAddress }),
+  },
+  { error: (issue) => (issue.code === 'unrecognized_keys' ? undefined : 'must be an object with start and end.') },
+);
+
+function requiredAddress(issue: { input?: unknown }): string {
+  return issue.input === undefined ? 'is required.' : 'must be an IP address as text.';
+}
+
+/** Body of `POST /ips/bulk`. */
+export const bulkBody = z
+  .strictObject({
+    action: z.enum(['enable', 'disable'], { error: 'must be enable or disable.' }),
+    synchronous,
+    ips: z
+      .array(addressText, { error: 'must be a list of IP addresses.' })
+      .min(1, 'must name at least one address.')
+      .max(BULK_IPS_MAX, `must name at most ${BULK_IPS_MAX} addresses.`)
+      .optional(),
+    range: rangeBody.optional(),
+    cidr: z.string({ error: 'must be a CIDR as text.' }).optional(),
+  })
+  .transform((body, context) => {
+    const { action, synchronous: isSynchronous } = body;
+    const target = bulkTarget(body, (path, message) => context.addIssue({ code: 'custom', path: [...path], message }));
+    return target === undefined ? z.NEVER : { action, synchronous: isSynchronous, target };
+  });
+
+type Report = (path: readonly (string | number)[], message: string) => void;
+type BulkModes = Readonly<{
+  ips?: readonly string[] | undefined;
+  range?: Readonly<{ start: string; end: string }> | undefined;
+  cidr?: string | undefined;
+}>;
+
+function bulkTarget({ ips, range, cidr }: BulkModes, report: Report): ChangeTarget | undefined {
+  const given = [ips, range, cidr].filter((mode) => mode !== undefined).length;
+  if (given !== 1) {
+    for (const mode of ['ips', 'range', 'cidr']) report([mode], 'exactly one of ips, range and cidr is required.');
+    return undefined;
+  }
+  if (ips !== undefined) return listTarget(ips, report);
+  if (range !== undefined) return rangeTarget(range, report);
+  if (cidr !== undefined) return cidrTarget(cidr, report);
+  return undefined;
+}
+
+function listTarget(ips: readonly string[], report: Report): ChangeTarget | undefined {
+  const addresses: Address[] = [];
+  ips.forEach((text, at) => {
+    const address = parseAddress(text);
+    if (isAddressProblem(address)) report(['ips', at], address.problem);
+    else addresses.push(address);
+  });
+  if (addresses.length < ips.length) return undefined;
+  return { mode: 'list', set: RangeSet.ofAddresses(addresses), addresses, texts: ips };
+}
+
+function rangeTarget({ start, end }: Readonly<{ start: string; end: string }>, report: Report): ChangeTarget | undefined {
+  const first = parseAddress(start);
+  const last = parseAddress(end);
+  if (isAddressProblem(first)) report(['range', 'start'], first.problem);
+  if (isAddressProblem(last)) report(['range', 'end'], last.problem);
+  if (isAddressProblem(first) || isAddressProblem(last)) return undefined;
+  const range = parseRange(start, end);
+  if (isAddressProblem(range)) {
+    report(['range', 'end'], range.problem);
+    return undefined;
+  }
+  return { mode: 'block', set: RangeSet.of(range) };
+}
+
+function cidrTarget(text: string, report: Report): ChangeTarget | undefined {
+  const cidr = parseCidr(text);
+  if (isAddressProblem(cidr)) {
+    report(['cidr'], cidr.problem);
+    return undefined;
+  }
+  return { mode: 'block', set: RangeSet.of(rangeOfCidr(cidr)) };
+}

@@ -1,0 +1,154 @@
+import { json, type Request, type RequestHandler, type Response, Router } from 'express';
+import type { z } from 'zod';
+import { changedAddresses, pendingAddresses, regionAddresses } from '../../events/ip-control/address-ledger.ts';
+import { formatAddress } from '../../kernel/addresses/address.ts';
+import { isRefusal } from '../../kernel/decider.ts';
+import type { ChangeTarget, CustomerCommand } from '../../commands/ip-control/customer.ts';
+import type { CommitStatus } from '../../commands/ip-control/commit-now.ts';
+import type { CustomerState, Registered } from '../../commands/ip-control/customer-state.ts';
+import type { Aggregate, CommandContext, Handled } from '../../commands/handle.ts';
+import type { CustomerEvent } from '../../events/ip-control/customer.ts';
+import { methodNotAllowed, type Problem, problems, refused, sendJson, sendProblem } from '../problems.ts';
+import { callerOf, contextOf } from '../request-context.ts';
+import { checked } from '../validation.ts';
+import { bulkBody, singleBody } from './address-change-body.ts';
+
+export type IpDependencies = Readonly<{
+  customers: Aggregate<CustomerCommand, CustomerState, CustomerEvent>;
+  /** Deploys what is pending in a region now, and waits for it within the bound for synchronous requests. */
+  commitNow: (customerId: number, regionId: number, context: CommandContext) => Promise<CommitStatus>;
+  /** Waits (bounded) until every view shows this position. */
+  shown: (position: bigint) => Promise<boolean>;
+}>;
+
+const BODY_BYTES_MAX = 1024 * 1024;
+const SYNCHRONOUS_NOT_ALLOWED: Problem = { status: 403, message: 'synchronous mode is not enabled for your account' };
+
+/** `POST /ips/enable`, `/ips/disable`, `/ips/bulk`. */
+export function ipRoutes(dependencies: IpDependencies): Router {
+  const router = Router({ caseSensitive: true, strict: false });
+  const body = [requireJson, json({ limit: BODY_BYTES_MAX, strict: false, type: () => true })];
+  const onlyPost = (_request: Request, response: Response): void => sendProblem(response, methodNotAllowed(['POST']));
+  for (const action of ['enable', 'disable'] as const) {
+    router
+      .route(`/ips/${action}`)
+      .post(...body, checkedRoute(singleBody, (value, response) => changeOne(action, value, response, dependencies)))
+      .all(onlyPost);
+  }
+  router
+    .route('/ips/bulk')
+    .post(...body, checkedRoute(bulkBody, (value, response) => changeMany(value, response, dependencies)))
+    .all(onlyPost);
+  return router;
+}
+
+/** 415 for a body that does not say that it is JSON. A request without any body goes on and is told what is missing. */
+const requireJson: RequestHandler = (request, response, next) => {
+  const hasBody = request.headers['content-length'] !== '0' && (request.headers['content-length'] ?? request.headers['transfer-encoding']) !== undefined;
+  const type = request.headers['content-type'];
+  if ((hasBody || type !== undefined) && !/^application\/json *(;|$)/i.test(type ?? '')) sendProblem(response, problems.wrongContentType);
+  else next();
+};
+
+/** Account flag first, then the body: the order of checks of every endpoint. */
+function checkedRoute<T>(schema: z.ZodType<T>, respond: (value: T, response: Response) => Promise<void>): RequestHandler {
+  return async (request, response) => {
+    const sent: unknown = request.body ?? {};
+    const { allowSynchronous } = callerOf(response).customer.settings;
+    if (!allowSynchronous && typeof sent === 'object' && sent !== null && 'synchronous' in sent && sent.synchronous === true) {
+      return sendProblem(response, SYNCHRONOUS_NOT_ALLOWED);
+    }
+    const outcome = checked(schema, sent);
+    if ('problem' in outcome) return sendProblem(response, outcome.problem);
+    await respond(outcome.value, response);
+  };
+}
+
+type OneChange = Readonly<{ target: ChangeTarget; synchronous: boolean }>;
+
+async function changeOne(
+  action: 'enable' | 'disable',
+  { target, synchronous }: OneChange,
+  response: Response,
+  dependencies: IpDependencies,
+): Promise<void> {
+  if (target.mode !== 'one') return sendProblem(response, problems.internal);
+  const { address } = target;
+  const changed = await change({ action, synchronous, target }, response, dependencies);
+  if (changed === undefined) return;
+  const regionId = [...changed.state.ledger].find(([, { owned }]) => owned.contains(address))?.[0];
+  const regionIds = regionId === undefined ? [] : [regionId];
+  const isPending = (state: Registered): boolean => regionIds.some((id) => pendingAddresses(regionAddresses(state.ledger, id)).contains(address));
+  const commit = synchronous && isPending(changed.state) ? await commitRegions(regionIds, response, dependencies) : 'success';
+  const state = synchronous ? await stateNow(response, dependencies, changed.state) : changed.state;
+  sendJson(response, 200, {
+    data: { address: formatAddress(address), status: `${action}d`, pending_change: isPending(state) },
+    meta: meta(state, regionIds, synchronous ? commit : undefined),
+  });
+}
+
+type ManyChange = OneChange & Readonly<{ action: 'enable' | 'disable' }>;
+
+async function changeMany(
+  { action, target, synchronous }: ManyChange,
+  response: Response,
+  dependencies: IpDependencies,
+): Promise<void> {
+  const changed = await change({ action, synchronous, target }, response, dependencies);
+  if (changed === undefined || target.mode === 'one') return;
+  let count = 0n;
+  for (const event of changed.events) {
+    if (event.type === 'AddressesDisabled' || event.type === 'AddressesEnabled') count += changedAddresses(event.data.ranges).count();
+  }
+  const regionIds = [...changed.state.ledger].filter(([, { owned }]) => !owned.intersection(target.set).isEmpty).map(([id]) => id);
+  const pendingIds = regionIds.filter((id) => !pendingAddresses(regionAddresses(changed.state.ledger, id)).intersection(target.set).isEmpty);
+  const commit = synchronous ? await commitRegions(pendingIds, response, dependencies) : undefined;
+  const state = synchronous ? await stateNow(response, dependencies, changed.state) : changed.state;
+  sendJson(response, 200, { data: { changed: count, action }, meta: meta(state, regionIds, commit) });
+}
+
+type Changed = Omit<Handled<CustomerState, CustomerEvent>, 'state'> & Readonly<{ state: Registered }>;
+
+/** Records the change and waits until it can be read; `undefined` when a problem was answered instead. */
+async function change(
+  data: Extract<CustomerCommand, { type: 'ChangeAddresses' }>['data'],
+  response: Response,
+  { customers, shown }: IpDependencies,
+): Promise<Changed | undefined> {
+  const answer = await customers.handle(callerOf(response).customer.customerId, { type: 'ChangeAddresses', data }, commandContext(response));
+  if (isRefusal(answer)) {
+    sendProblem(response, refused(answer));
+    return undefined;
+  }
+  const { state } = answer;
+  if (state.phase === 'unregistered') {
+    sendProblem(response, problems.authenticationRequired);
+    return undefined;
+  }
+  await shown(answer.position);
+  return { ...answer, state };
+}
+
+async function commitRegions(regionIds: readonly number[], response: Response, { commitNow }: IpDependencies): Promise<CommitStatus> {
+  const { customerId } = callerOf(response).customer;
+  const statuses = await Promise.all(regionIds.map((regionId) => commitNow(customerId, regionId, commandContext(response))));
+  if (statuses.includes('failed')) return 'failed';
+  return statuses.includes('in_progress') ? 'in_progress' : 'success';
+}
+
+async function stateNow(response: Response, { customers, shown }: IpDependencies, before: Registered): Promise<Registered> {
+  const { state, position } = await customers.state(callerOf(response).customer.customerId);
+  await shown(position);
+  return state.phase === 'unregistered' ? before : state;
+}
+
+function commandContext(response: Response): CommandContext {
+  return { actor: `token:${callerOf(response).tokenId}`, requestId: contextOf(response).requestId };
+}
+
+function meta(state: Registered, regionIds: readonly number[], commit: CommitStatus | undefined): object {
+  const pending = regionIds.reduce((sum, id) => sum + pendingAddresses(regionAddresses(state.ledger, id)).count(), 0n);
+  return commit === undefined
+    ? { pending_changes: pending }
+    : { synchronous: true, commit_status: commit, pending_changes: pending };
+}

@@ -1,0 +1,64 @@
+import { type AddressRange, firstAddress } from '../../kernel/addresses/address-range.ts';
+import type { RangeSet } from '../../kernel/addresses/range-set.ts';
+import type { Address } from '../../kernel/addresses/address.ts';
+
+/** Neighbouring addresses of one status. */
+export type AddressRun = Readonly<{ first: bigint; last: bigint; isDisabled: boolean; isPending: boolean }>;
+
+export type RunsOf = Readonly<{ range: AddressRange; disabled: RangeSet; pending: RangeSet }>;
+
+/** The maximal runs of equal status that make up a range, complete and in order, from `from` on (default: its first address). */
+export function* addressRuns({ range, disabled, pending }: RunsOf, from: Address = firstAddress(range)): IterableIterator<AddressRun> {
+  const last = BigInt(range.last);
+  const within = rangeFrom(range, from);
+  const disabledRuns = edgesOf(disabled, within);
+  const pendingRuns = edgesOf(pending, within);
+  let first = BigInt(from.value);
+  while (first <= last) {
+    const isDisabled = disabledRuns.isInside(first);
+    const isPending = pendingRuns.isInside(first);
+    const changesAt = smaller(disabledRuns.nextEdge(first), pendingRuns.nextEdge(first));
+    const end = changesAt === undefined || changesAt > last ? last : changesAt - 1n;
+    yield { first, last: end, isDisabled, isPending };
+    first = end + 1n;
+  }
+}
+
+function rangeFrom(range: AddressRange, from: Address): AddressRange {
+  if (range.version === 4 && from.version === 4) return { ...range, first: from.value };
+  if (range.version === 6 && from.version === 6) return { ...range, first: from.value };
+  return range;
+}
+
+type Edges = Readonly<{ isInside: (at: bigint) => boolean; nextEdge: (after: bigint) => bigint | undefined }>;
+
+/** A set's ranges within a range, asked for ever higher addresses. */
+function edgesOf(set: RangeSet, within: AddressRange): Edges {
+  const ranges = set.rangesWithin(within)[Symbol.iterator]();
+  let current = next();
+  return {
+    isInside: (at) => {
+      skipBefore(at);
+      return current !== undefined && current.first <= at;
+    },
+    nextEdge: (at) => {
+      skipBefore(at);
+      if (current === undefined) return undefined;
+      return current.first > at ? current.first : current.last + 1n;
+    },
+  };
+
+  function skipBefore(at: bigint): void {
+    while (current !== undefined && current.last < at) current = next();
+  }
+
+  function next(): { first: bigint; last: bigint } | undefined {
+    const { value, done } = ranges.next();
+    return done === true ? undefined : { first: BigInt(value.first), last: BigInt(value.last) };
+  }
+}
+
+function smaller(a: bigint | undefined, b: bigint | undefined): bigint | undefined {
+  if (a === undefined) return b;
+  return b === undefined || a < b ? a : b;
+}
