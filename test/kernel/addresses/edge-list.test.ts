@@ -1,0 +1,154 @@
+import * as fc from 'fast-check';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { differenceOf, intersectionOf, unionOf } from '../../../src/kernel/addresses/edge-algebra.ts';
+import { EdgeBuilder } from '../../../src/kernel/addresses/edge-builder.ts';
+import { EdgeList, equalLists, sizeBetween } from '../../../src/kernel/addresses/edge-list.ts';
+import { EdgeSpace } from '../../../src/kernel/addresses/edge-space.ts';
+import { bigintOf, writeLimbs } from '../../../src/kernel/addresses/limbs.ts';
+
+// Chunks of two to eight ranges make every cut, share, merge and split happen in lists that a naive model can follow.
+const SPACES = [
+  { space: new EdgeSpace(1, 4), base: BigInt(2 ** 31 - 300) },
+  { space: new EdgeSpace(3, 4), base: 2n ** 48n - 300n },
+  { space: new EdgeSpace(3, 4), base: 2n ** 96n - 300n },
+];
+const CELLS = 600;
+
+type Place = (typeof SPACES)[number];
+
+const point = ({ space, base }: Place, cell: number): number[] => {
+  const edges = space.start.slice();
+  if (space.width === 1) edges[0] = Number(base) + cell;
+  else writeLimbs(base + BigInt(cell), edges, 0);
+  return edges;
+};
+
+function listOf(place: Place, cells: readonly boolean[]): EdgeList {
+  const builder = new EdgeBuilder(place.space);
+  cells.forEach((isIn, cell) => {
+    if (isIn) builder.append(point(place, cell), 0, point(place, cell + 1), 0);
+  });
+  return builder.finish();
+}
+
+function edgesOf({ space, base }: Place, list: EdgeList): number[] {
+  const { width } = space;
+  return list.chunks.flatMap(({ edges }) =>
+    Array.from({ length: edges.length / width }, (_, i) => {
+      const [high = 0, middle = 0, low = 0] = edges.slice(i * width, (i + 1) * width);
+      return Number((width === 1 ? BigInt(high) : bigintOf(high, middle, low)) - base);
+    }),
+  );
+}
+
+function expectedEdges(cells: readonly boolean[]): number[] {
+  return Array.from({ length: CELLS + 1 }, (_, cell) => cell).filter(
+    (cell) => (cells[cell - 1] === true) !== (cells[cell] === true),
+  );
+}
+
+function checkShape(place: Place, list: EdgeList): void {
+  const { width, chunkRanges } = place.space;
+  let ranges = 0;
+  for (const { edges, rangeCount } of list.chunks) {
+    assert.is(edges.length, rangeCount * 2 * width);
+    assert.ok(rangeCount <= 2 * chunkRanges, `a chunk of ${rangeCount}`);
+    assert.ok(rangeCount >= chunkRanges / 2 || list.chunks.length === 1, `a chunk of ${rangeCount}`);
+    ranges += rangeCount;
+  }
+  assert.is(list.rangeCount, ranges);
+}
+
+const cells = fc
+  .array(fc.tuple(fc.nat(CELLS - 1), fc.constantFrom(1, 1, 2, 7, 100)), { maxLength: 150, size: 'max' })
+  .chain((stretches) =>
+    fc.boolean().map((isInverse) => {
+      const model = Array.from({ length: CELLS }, () => isInverse);
+      for (const [at, length] of stretches) model.fill(!isInverse, at, at + length);
+      return model;
+    }),
+  );
+
+const step = fc.record({
+  kind: fc.constantFrom('union', 'difference', 'intersection' as const),
+  operand: cells,
+  isSwapped: fc.boolean(),
+});
+
+const RULES = {
+  union: { combine: unionOf, holds: (a: boolean, b: boolean) => a || b },
+  difference: { combine: differenceOf, holds: (a: boolean, b: boolean) => a && !b },
+  intersection: { combine: intersectionOf, holds: (a: boolean, b: boolean) => a && b },
+};
+
+test('any sequence of operations on lists of many small chunks agrees with cells, and keeps the chunks in shape', () => {
+  fc.assert(
+    fc.property(
+      fc.constantFrom(...SPACES),
+      cells,
+      fc.array(step, { maxLength: 12, size: 'max' }),
+      (place, first, steps) => {
+        let model = first;
+        let list = listOf(place, first);
+        for (const { kind, operand, isSwapped } of steps) {
+          const { combine, holds } = RULES[kind];
+          const other = listOf(place, operand);
+          const before = edgesOf(place, list);
+          const result = isSwapped ? combine(other, list) : combine(list, other);
+          assert.equal(edgesOf(place, list), before, 'an operand never changes');
+          const old = model;
+          model = old.map((isIn, i) =>
+            isSwapped ? holds(operand[i] === true, isIn) : holds(isIn, operand[i] === true),
+          );
+          list = result;
+          checkShape(place, list);
+          assert.equal(edgesOf(place, list), expectedEdges(model));
+          assert.ok(equalLists(list, listOf(place, model)));
+          assert.is(
+            equalLists(list, other),
+            model.every((isIn, i) => isIn === operand[i]),
+          );
+          assert.is(BigInt(list.size), BigInt(model.filter(Boolean).length));
+        }
+      },
+    ),
+    { numRuns: 400 },
+  );
+});
+
+test('the size between any two points is that of the cells between them', () => {
+  fc.assert(
+    fc.property(
+      fc.constantFrom(...SPACES),
+      cells,
+      fc.array(fc.tuple(fc.nat(CELLS), fc.nat(CELLS)), { maxLength: 20 }),
+      (place, model, spans) => {
+        const list = listOf(place, model);
+        for (const [i, j] of spans) {
+          const [from, to] = [Math.min(i, j), Math.max(i, j)];
+          assert.is(
+            BigInt(sizeBetween(list, point(place, from), point(place, to))),
+            BigInt(model.slice(from, to).filter(Boolean).length),
+          );
+        }
+      },
+    ),
+    { numRuns: 300 },
+  );
+});
+
+test('a list with nothing in it behaves as the empty set', () => {
+  for (const place of SPACES) {
+    const empty = new EdgeList(place.space, [], 0);
+    const some = listOf(place, [true, false, true]);
+    assert.is(unionOf(empty, some), some);
+    assert.is(differenceOf(some, empty), some);
+    assert.is(differenceOf(empty, some).rangeCount, 0);
+    assert.is(intersectionOf(some, empty).rangeCount, 0);
+    assert.is(differenceOf(some, some).rangeCount, 0);
+    assert.ok(equalLists(empty, differenceOf(some, some)));
+  }
+});
+
+test.run();
