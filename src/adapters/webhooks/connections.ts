@@ -1,6 +1,7 @@
 import { openConnection, type Connection } from './connection.ts';
-import { createGate, type Gate } from './gate.ts';
+import { Gate } from './gate.ts';
 import type { Connector } from './guarded-connector.ts';
+import type { TimeLimit } from './time-limit.ts';
 
 export type ConnectionBounds = Readonly<{
   /** Connections to one origin at a time. */
@@ -15,8 +16,8 @@ export type ConnectionBounds = Readonly<{
 
 /** Keep-alive connections, bounded per origin and in all, so that one slow origin never takes those of the others. */
 export type Connections = Readonly<{
-  /** An idle connection, or a new one, as soon as the bounds allow. Rejects with the signal's reason, or GateFull. */
-  acquire: (origin: string, signal: AbortSignal) => Promise<Connection>;
+  /** An idle connection, or a new one, as soon as the bounds allow. Rejects with the reason for which `limit` is stopped, or GateFull. */
+  acquire: (origin: string, limit: TimeLimit) => Connection | Promise<Connection>;
   /** Gives it back; one that is not `reusable` is destroyed. */
   release: (connection: Connection, reusable: boolean) => void;
   /** Destroys every connection and resolves when no socket is left. */
@@ -29,7 +30,7 @@ type Origin = Readonly<{ gate: Gate; idle: Connection[] }>;
 export function createConnections(connect: Connector, bounds: ConnectionBounds): Connections {
   const { originOf, forget } = createOrigins(bounds);
   // First a place at the origin, then one in all: an origin with a long queue stands in the common one with few.
-  const common = createGate(bounds.total, bounds.waiting);
+  const common = new Gate(bounds.total, bounds.waiting);
   const open = new Set<Connection>();
   /** Those of `open` that nobody uses, the longest idle first. */
   const idle = new Set<Connection>();
@@ -59,20 +60,23 @@ export function createConnections(connect: Connector, bounds: ConnectionBounds):
     open.add(connection);
     return connection;
   };
+  const enterLater = async (name: string, gate: Gate, limit: TimeLimit, atOrigin: boolean): Promise<Connection> => {
+    if (!atOrigin) await gate.enter(limit);
+    try {
+      await common.enter(limit);
+    } catch (error) {
+      gate.leave();
+      forget(name);
+      throw error;
+    }
+    return take(name);
+  };
 
   return {
-    acquire: async (name, signal) => {
+    acquire: (name, limit) => {
       const { gate } = originOf(name);
-      const atOrigin = gate.enter(signal);
-      if (atOrigin !== undefined) await atOrigin;
-      try {
-        const inAll = common.enter(signal);
-        if (inAll !== undefined) await inAll;
-      } catch (error) {
-        gate.leave();
-        forget(name);
-        throw error;
-      }
+      if (!gate.tryEnter()) return enterLater(name, gate, limit, false);
+      if (!common.tryEnter()) return enterLater(name, gate, limit, true);
       return take(name);
     },
     release: (connection, reusable) => {
@@ -99,14 +103,14 @@ function createOrigins(
     originOf: (name) => {
       let origin = origins.get(name);
       if (origin === undefined) {
-        origin = { gate: createGate(bounds.perOrigin, bounds.waitingPerOrigin), idle: [] };
+        origin = { gate: new Gate(bounds.perOrigin, bounds.waitingPerOrigin), idle: [] };
         origins.set(name, origin);
       }
       return origin;
     },
     forget: (name) => {
       const origin = origins.get(name);
-      if (origin !== undefined && origin.idle.length === 0 && origin.gate.isIdle()) origins.delete(name);
+      if (origin !== undefined && origin.idle.length === 0 && origin.gate.isEmpty) origins.delete(name);
     },
   };
 }

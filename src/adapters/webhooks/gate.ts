@@ -1,52 +1,62 @@
+import type { TimeLimit } from './time-limit.ts';
+
 /** More are waiting at a gate than it has room for. */
 export class GateFull extends Error {
   override readonly name = 'GateFull';
 }
 
 /** Lets a bounded number in at a time; the others wait in order, a bounded number of them. */
-export type Gate = Readonly<{
-  /** Enters at once when a place is free (then there is nothing to wait for), or resolves when one is; rejects with the signal's reason, or GateFull. */
-  enter: (signal: AbortSignal) => Promise<void> | undefined;
-  /** Gives the place back: to whoever waited longest. */
-  leave: () => void;
-  /** Nobody is inside or waiting. */
-  isIdle: () => boolean;
-}>;
+export class Gate {
+  readonly #places: number;
+  readonly #room: number;
+  readonly #queue = new Set<() => void>();
+  #inside = 0;
 
-/** A gate with `places` inside and room for `waiting` before it. */
-export function createGate(places: number, waiting: number): Gate {
-  let inside = 0;
-  const queue = new Set<() => void>();
-  return {
-    enter: (signal) => {
-      if (inside < places) {
-        inside += 1;
-        return undefined;
-      }
-      if (signal.aborted) return Promise.reject(signal.reason);
-      if (queue.size >= waiting) return Promise.reject(new GateFull(`${waiting} are waiting already`));
-      return new Promise((resolve, reject) => {
-        const stop = (): void => {
-          queue.delete(go);
-          reject(signal.reason);
-        };
+  /** A gate with `places` inside and `room` for those who wait before it. */
+  constructor(places: number, room: number) {
+    this.#places = places;
+    this.#room = room;
+  }
+
+  /** Enters when there is a place. */
+  tryEnter(): boolean {
+    if (this.#inside >= this.#places) return false;
+    this.#inside += 1;
+    return true;
+  }
+
+  /** Resolves when there is a place, and has taken it; rejects with the reason for which `limit` is stopped, or GateFull. */
+  enter(limit: TimeLimit): Promise<void> {
+    return new Promise((resolve, reject) => {
+      if (limit.stopped !== undefined) reject(limit.stopped.reason);
+      else if (this.tryEnter()) resolve();
+      else if (this.#queue.size >= this.#room) reject(new GateFull(`${this.#room} are waiting already`));
+      else {
         const go = (): void => {
-          signal.removeEventListener('abort', stop);
+          limit.listen(undefined);
           resolve();
         };
-        signal.addEventListener('abort', stop, { once: true });
-        queue.add(go);
-      });
-    },
-    leave: () => {
-      const [next] = queue;
-      if (next === undefined) {
-        inside -= 1;
-        return;
+        this.#queue.add(go);
+        limit.listen(() => {
+          this.#queue.delete(go);
+          reject(limit.stopped?.reason);
+        });
       }
-      queue.delete(next);
+    });
+  }
+
+  /** Gives a place back: to whoever waited longest. */
+  leave(): void {
+    const [next] = this.#queue;
+    if (next === undefined) this.#inside -= 1;
+    else {
+      this.#queue.delete(next);
       next();
-    },
-    isIdle: () => inside === 0 && queue.size === 0,
-  };
+    }
+  }
+
+  /** Nobody is inside, so nobody waits. */
+  get isEmpty(): boolean {
+    return this.#inside === 0;
+  }
 }

@@ -5,27 +5,118 @@ export class TimedOut extends Error {
   override readonly name = 'TimedOut';
 }
 
-/** One signal for all that can stop a piece of work. `end` must be called when the work is over. */
-export type TimeLimit = Readonly<{ signal: AbortSignal; stop: (reason: Error) => void; end: () => void }>;
+/** What can stop one piece of work: the end of its time, its caller, or the end of all. Cheaper than a signal for each. */
+export class TimeLimit {
+  readonly deadline: number;
+  readonly caller: AbortSignal;
+  #stopped: Readonly<{ reason: unknown }> | undefined;
+  #listener: (() => void) | undefined;
 
-const OVER = new Error('the work is over');
+  constructor(deadline: number, caller: AbortSignal) {
+    this.deadline = deadline;
+    this.caller = caller;
+  }
 
-/** Aborts with TimedOut after `milliseconds`, with `outer`'s reason when that aborts first, or with what `stop` is given. */
-export function startTimeLimit(clock: Clock, milliseconds: number, outer: AbortSignal): TimeLimit {
-  const controller = new AbortController();
-  const onOuter = (): void => controller.abort(outer.reason);
-  outer.addEventListener('abort', onOuter, { once: true });
-  clock.wait(milliseconds, controller.signal).then(
-    () => controller.abort(new TimedOut()),
-    // The wait ends early for the reasons that have aborted the signal already.
-    () => undefined,
-  );
+  /** Why it was stopped, once it was. */
+  get stopped(): Readonly<{ reason: unknown }> | undefined {
+    return this.#stopped;
+  }
+
+  /** Whom to tell, once, when it is stopped; the work has one listener at a time. */
+  listen(listener: (() => void) | undefined): void {
+    this.#listener = listener;
+  }
+
+  /** Stops the work; only the first time counts. */
+  stop(reason: unknown): void {
+    if (this.#stopped !== undefined) return;
+    this.#stopped = { reason };
+    const listener = this.#listener;
+    this.#listener = undefined;
+    listener?.();
+  }
+}
+
+export type TimeLimits = Readonly<{
+  /** Starts one; it must be ended. `caller` stops it with its reason. */
+  start: (caller: AbortSignal) => TimeLimit;
+  /** The work is over. */
+  end: (limit: TimeLimit) => void;
+  /** Stops all that run, and waits for nothing any more. */
+  close: (reason: Error) => void;
+}>;
+
+/** Limits of one length, so that the oldest is always the next to be over and one wait at the clock serves them all. */
+export function createTimeLimits(clock: Clock, milliseconds: number): TimeLimits {
+  const running = new Set<TimeLimit>();
+  const callers = createCallers();
+  const closing = new AbortController();
+  let watching = false;
+
+  const watch = async (): Promise<void> => {
+    for (let [oldest] = running; oldest !== undefined; [oldest] = running) {
+      const rest = oldest.deadline - clock.monotonicMilliseconds();
+      if (rest > 0) {
+        // Work that is over is waited for all the same: whatever began later ends later.
+        await clock.wait(rest, closing.signal);
+      } else {
+        running.delete(oldest);
+        oldest.stop(new TimedOut());
+      }
+    }
+  };
+  const keepWatch = async (): Promise<void> => {
+    watching = true;
+    try {
+      await watch();
+    } catch (error) {
+      if (!closing.signal.aborted) throw error;
+    } finally {
+      watching = false;
+    }
+  };
   return {
-    signal: controller.signal,
-    stop: (reason) => controller.abort(reason),
-    end: () => {
-      outer.removeEventListener('abort', onOuter);
-      controller.abort(OVER);
+    start: (caller) => {
+      const limit = new TimeLimit(clock.monotonicMilliseconds() + milliseconds, caller);
+      running.add(limit);
+      callers.follow(limit);
+      if (!watching) void keepWatch();
+      return limit;
+    },
+    end: (limit) => {
+      running.delete(limit);
+      callers.leave(limit);
+    },
+    close: (reason) => {
+      for (const limit of running) limit.stop(reason);
+      closing.abort();
+    },
+  };
+}
+
+/** One listener for each signal, however much work it can stop. */
+function createCallers(): Readonly<{ follow: (limit: TimeLimit) => void; leave: (limit: TimeLimit) => void }> {
+  const bySignal = new Map<AbortSignal, Readonly<{ limits: Set<TimeLimit>; onAbort: () => void }>>();
+  return {
+    follow: (limit) => {
+      const known = bySignal.get(limit.caller);
+      if (known !== undefined) {
+        known.limits.add(limit);
+        return;
+      }
+      const limits = new Set([limit]);
+      const onAbort = (): void => {
+        for (const each of limits) each.stop(limit.caller.reason);
+      };
+      bySignal.set(limit.caller, { limits, onAbort });
+      limit.caller.addEventListener('abort', onAbort);
+    },
+    leave: (limit) => {
+      const known = bySignal.get(limit.caller);
+      known?.limits.delete(limit);
+      if (known === undefined || known.limits.size > 0) return;
+      bySignal.delete(limit.caller);
+      limit.caller.removeEventListener('abort', known.onAbort);
     },
   };
 }

@@ -7,7 +7,7 @@ import { createGuardedConnector, type Connector } from './guarded-connector.ts';
 import { resolveThroughDns, resolveThroughSystem, type ResolveName } from './name-resolution.ts';
 import { post, type Post } from './post.ts';
 import { signatureOf, signingKey } from './signature.ts';
-import { startTimeLimit, TimedOut, type TimeLimit } from './time-limit.ts';
+import { createTimeLimits, TimedOut, type TimeLimit } from './time-limit.ts';
 
 export type WebhookSenderOptions = Readonly<{
   clock: Clock;
@@ -49,7 +49,7 @@ export function createWebhookSender(options: WebhookSenderOptions): WebhookSende
     waitingPerOrigin: options.waitingPerOrigin ?? 1000,
     waiting: WAITING,
   });
-  const running = new Set<TimeLimit>();
+  const limits = createTimeLimits(options.clock, options.timeoutMilliseconds);
   let closed = false;
 
   return {
@@ -58,18 +58,16 @@ export function createWebhookSender(options: WebhookSenderOptions): WebhookSende
       signal.throwIfAborted();
       const prepared = prepare(request);
       if ('because' in prepared) return { delivered: false, because: prepared.because };
-      const limit = startTimeLimit(options.clock, options.timeoutMilliseconds, signal);
-      running.add(limit);
+      const limit = limits.start(signal);
       try {
-        return await deliver(connections, prepared, limit.signal, options.timeoutMilliseconds);
+        return await deliver(connections, prepared, limit, options.timeoutMilliseconds);
       } finally {
-        running.delete(limit);
-        limit.end();
+        limits.end(limit);
       }
     },
     close: async () => {
       closed = true;
-      for (const limit of running) limit.stop(new WebhookSenderClosed('the webhook sender was closed'));
+      limits.close(new WebhookSenderClosed('the webhook sender was closed'));
       await connections.close();
     },
   };
@@ -78,16 +76,17 @@ export function createWebhookSender(options: WebhookSenderOptions): WebhookSende
 async function deliver(
   connections: Connections,
   { origin, message }: Prepared,
-  signal: AbortSignal,
+  limit: TimeLimit,
   timeoutMilliseconds: number,
 ): Promise<WebhookResult> {
   let late = 'no connection was free within';
   try {
-    const connection = await connections.acquire(origin, signal);
+    const acquired = connections.acquire(origin, limit);
+    const connection = acquired instanceof Promise ? await acquired : acquired;
     late = 'timed out after';
     let reusable = false;
     try {
-      const { status, complete } = await post(connection.client, message, ANSWER_BYTES, signal);
+      const { status, complete } = await post(connection.client, message, ANSWER_BYTES, limit);
       reusable = complete;
       const because = statusFailure(status);
       return because === undefined ? { delivered: true, status } : { delivered: false, because };
@@ -95,15 +94,19 @@ async function deliver(
       connections.release(connection, reusable);
     }
   } catch (error) {
-    if (signal.aborted && !(signal.reason instanceof TimedOut)) throw signal.reason;
-    const because = signal.aborted ? `${late} ${durationText(timeoutMilliseconds)}` : failureText(error);
+    const stopped = limit.stopped;
+    if (stopped?.reason instanceof TimedOut) {
+      return { delivered: false, because: `${late} ${durationText(timeoutMilliseconds)}` };
+    }
+    if (stopped !== undefined) throw stopped.reason;
+    const because = failureText(error);
     if (because === undefined) throw error;
     return { delivered: false, because };
   }
 }
 
 function prepare(request: WebhookRequest): Prepared | Readonly<{ because: string }> {
-  const url = URL.canParse(request.url) ? new URL(request.url) : undefined;
+  const url = parseUrl(request.url);
   if (url === undefined || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
     return { because: 'the webhook URL is not an http: or https: URL' };
   }
@@ -124,6 +127,14 @@ function prepare(request: WebhookRequest): Prepared | Readonly<{ because: string
     signatureOf(key, request.messageId, request.timestampSeconds, body),
   ];
   return { origin: url.origin, message: { path: url.pathname + url.search, headers, body } };
+}
+
+function parseUrl(text: string): URL | undefined {
+  try {
+    return new URL(text);
+  } catch {
+    return undefined;
+  }
 }
 
 function connectorOf(options: WebhookSenderOptions): Connector {

@@ -1,4 +1,4 @@
-import { once } from 'node:events';
+import { getEventListeners, once } from 'node:events';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { WebhookSenderClosed } from '../../../src/adapters/webhooks/webhook-sender.ts';
@@ -93,9 +93,8 @@ test('a connection that is never made is given up, and its socket with it', asyn
 });
 
 test('an aborted signal stops a delivery that is under way, with its reason', async () => {
-  const clock = createManualClock();
   await using receiver = await startRawReceiver((socket) => socket.resume());
-  await using sender = openSender({ clock });
+  await using sender = openSender();
   const stop = new AbortController();
   const sent = sender.send(requestTo(receiver.url), stop.signal);
   await until(() => receiver.sockets.size === 1);
@@ -103,7 +102,36 @@ test('an aborted signal stops a delivery that is under way, with its reason', as
   stop.abort(reason);
   assert.is(await rejection(sent), reason);
   await until(() => receiver.sockets.size === 0);
-  assert.is(clock.waits(), 0);
+});
+
+test('one signal for many deliveries is listened to once, and no longer than they take', async () => {
+  await using receiver = await startReceiver();
+  await using sender = openSender();
+  const { signal } = new AbortController();
+  const all = Array.from({ length: 100 }, () => sender.send(requestTo(receiver.url), signal));
+  assert.is(getEventListeners(signal, 'abort').length, 1);
+  assert.ok((await Promise.all(all)).every((result) => result.delivered));
+  assert.is(getEventListeners(signal, 'abort').length, 0);
+});
+
+test('each delivery has its own time from its own start', async () => {
+  const clock = createManualClock();
+  await using receiver = await startRawReceiver((socket) => socket.resume());
+  await using sender = openSender({ clock });
+  const settled: string[] = [];
+  const send = async (name: string): Promise<void> => {
+    await sender.send(requestTo(receiver.url), never());
+    settled.push(name);
+  };
+  const first = send('first');
+  clock.advance(4000);
+  const second = send('second');
+  clock.advance(6000);
+  await first;
+  assert.equal(settled, ['first']);
+  clock.advance(4000);
+  await second;
+  assert.equal(settled, ['first', 'second']);
 });
 
 test('nothing is sent for a signal that has aborted already', async () => {
