@@ -7,6 +7,7 @@ import type { Clock } from '../ports/clock.ts';
 import type { Ids } from '../ports/ids.ts';
 import type { Log } from '../ports/log.ts';
 import type { Snapshots } from '../ports/snapshots.ts';
+import type { Codec } from '../events/codec.ts';
 import { seal } from '../events/hash-chain.ts';
 import { BoundedMap } from '../kernel/bounded-map.ts';
 
@@ -31,6 +32,7 @@ export type Aggregate<C extends Command, S, E extends Event> = Readonly<{
 
 export type AggregateDependencies = Readonly<{
   store: EventStore;
+  codec: Pick<Codec, 'schemaOf'>;
   snapshots: Snapshots;
   clock: Clock;
   ids: Ids;
@@ -65,7 +67,7 @@ export function openAggregate<C extends Command, S, E extends Event>(
   decider: Decider<C, S, E> & Readonly<{ category: StreamCategory; handles: readonly E['type'][] }>,
   dependencies: AggregateDependencies,
 ): Aggregate<C, S, E> {
-  const { store, snapshots, clock, ids, log, streamsMax = 10_000, snapshotEvery = 1_000 } = dependencies;
+  const { store, codec, snapshots, clock, ids, log, streamsMax = 10_000, snapshotEvery = 1_000 } = dependencies;
   const handles = new Set<string>(decider.handles);
   const lines = new BoundedMap<string, Line<S>>(streamsMax);
   const loading = new Map<string, Promise<Line<S>>>();
@@ -137,6 +139,7 @@ export function openAggregate<C extends Command, S, E extends Event>(
       correlationId: context.requestId,
       causationId: context.causationId ?? context.requestId,
       ids,
+      schemaOf: codec.schemaOf,
     });
     for (const event of events) {
       line.revision += 1n;

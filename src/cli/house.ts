@@ -1,0 +1,68 @@
+import type { Aggregate } from '../commands/handle.ts';
+import type { AdministratorCommand, AdministratorState } from '../commands/ip-control/administrator.ts';
+import type { CommitStatus } from '../commands/ip-control/commit-now.ts';
+import type { CustomerCommand } from '../commands/ip-control/customer.ts';
+import type { CustomerState } from '../commands/ip-control/customer-state.ts';
+import type { DirectoryCommand, DirectoryState } from '../commands/ip-control/directory.ts';
+import type { RegionCommand, RegionState } from '../commands/ip-control/region.ts';
+import type { AdministratorEvent } from '../events/ip-control/administrator.ts';
+import type { CustomerEvent } from '../events/ip-control/customer.ts';
+import type { DirectoryEvent } from '../events/ip-control/directory.ts';
+import type { RegionEvent } from '../events/ip-control/region.ts';
+import type { ListKind } from '../events/ip-control/vocabulary.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { EventStore } from '../ports/event-store.ts';
+import type { Ids } from '../ports/ids.ts';
+import type { OpenRouter } from '../ports/routers.ts';
+import type { Secrets } from '../ports/secrets.ts';
+import type { AddressView } from '../projections/ip-control/address-view.ts';
+import type { AdministratorView } from '../projections/ip-control/administrator-view.ts';
+import type { CommitView } from '../projections/ip-control/commit-view.ts';
+import type { CustomerView } from '../projections/ip-control/customer-view.ts';
+import type { RegionView } from '../projections/ip-control/region-view.ts';
+import type { SubnetView } from '../projections/ip-control/subnet-view.ts';
+import type { TokenView } from '../projections/ip-control/token-view.ts';
+import type { Views } from '../projections/shelf.ts';
+
+/** How one projection stands. */
+export type ProjectionStatus = Readonly<{ name: string; version: number; position: bigint; behind: bigint }>;
+
+/** What the commands work with: the same rules and views as the HTTP API, over the same stores. */
+export type House = Readonly<{
+  store: EventStore;
+  /** The store as an audit must see it: data as they were written, neither upcast nor checked. */
+  storeAsStored: EventStore;
+  clock: Clock;
+  ids: Ids;
+  secrets: Secrets;
+  customers: Aggregate<CustomerCommand, CustomerState, CustomerEvent>;
+  regions: Aggregate<RegionCommand, RegionState, RegionEvent>;
+  directory: Aggregate<DirectoryCommand, DirectoryState, DirectoryEvent>;
+  administrators: Aggregate<AdministratorCommand, AdministratorState, AdministratorEvent>;
+  views: Readonly<{
+    customers: Views<CustomerView>;
+    tokens: Views<TokenView>;
+    subnets: Views<SubnetView>;
+    addresses: Views<AddressView>;
+    regions: Views<RegionView>;
+    commits: Views<CommitView>;
+    administrators: Views<AdministratorView>;
+  }>;
+  openRouter: OpenRouter;
+  /** Narrows an event of the log to a customer's. */
+  isCustomerEvent: (event: { type: string }) => event is CustomerEvent;
+  projections: Readonly<{
+    names: readonly string[];
+    status: () => Promise<readonly ProjectionStatus[]>;
+    /** Builds new generations beside the ones in use and swaps them in. */
+    rebuild: (names: readonly string[], progress: (done: bigint, end: bigint) => void) => Promise<void>;
+  }>;
+  /** Deploys what is pending now: by the running server, or here when none runs. */
+  commitNow: (customerId: number, regionId: number, list: ListKind) => Promise<CommitStatus>;
+  /** Brings the views up to the end of the log. */
+  catchUp: () => Promise<void>;
+  close: () => Promise<void>;
+}>;
+
+/** Opens the house for one command and closes it afterwards, whatever comes of the work. */
+export type WithHouse = <T>(work: (house: House) => Promise<T>) => Promise<T>;

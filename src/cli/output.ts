@@ -1,0 +1,93 @@
+import { userInfo } from 'node:os';
+import type { Refusal } from '../kernel/decider.ts';
+import { isRefusal } from '../kernel/decider.ts';
+import type { CommandContext } from '../commands/handle.ts';
+import type { Ids } from '../ports/ids.ts';
+
+/** Exit codes of every command. */
+export const EXIT = { ok: 0, failed: 1, usage: 2, notFound: 3, conflict: 4 } as const;
+
+/** Ends a command with an exit code and one clear line. */
+export class CommandFailure extends Error {
+  override readonly name = 'CommandFailure';
+  readonly exitCode: number;
+  readonly code: string;
+  constructor(exitCode: number, code: string, message: string) {
+    super(message);
+    this.exitCode = exitCode;
+    this.code = code;
+  }
+}
+
+/** What was given to the command can't be meant. */
+export function usage(message: string): CommandFailure {
+  return new CommandFailure(EXIT.usage, 'usage', message);
+}
+
+/** What was named does not exist. */
+export function notFound(message: string): CommandFailure {
+  return new CommandFailure(EXIT.notFound, 'not-found', message);
+}
+
+const CONFLICTS = /-(taken|exists|overlaps|in-use)$/;
+
+/** The answer of a command, or a failure with the exit code that its refusal stands for. */
+export function accepted<T extends object>(answer: T | Refusal): T {
+  if (!isRefusal(answer)) return answer;
+  throw new CommandFailure(exitCodeOf(answer.refused), answer.refused, answer.because);
+}
+
+function exitCodeOf(refused: string): number {
+  if (refused.endsWith('-not-found')) return EXIT.notFound;
+  if (CONFLICTS.test(refused)) return EXIT.conflict;
+  return refused.startsWith('bad-') ? EXIT.usage : EXIT.failed;
+}
+
+/** Who runs a command: the operating system's user, as an administrator. */
+export function operatorContext(ids: Ids): CommandContext {
+  return { actor: `admin:${userInfo().username}`, requestId: ids.uuid() };
+}
+
+/** Where a command's answer goes: for people, or as JSON for machines. */
+export type Output = Readonly<{
+  json: boolean;
+  /** One object; for people, `lines` or one line per member. */
+  object: (value: Readonly<Record<string, unknown>>, lines?: readonly string[]) => void;
+  /** Rows; for people as a table with these columns. */
+  table: (columns: readonly string[], rows: readonly Readonly<Record<string, unknown>>[]) => void;
+  line: (text: string) => void;
+}>;
+
+/** Writes to a stream, usually standard output. */
+export function openOutput(json: boolean, write: (text: string) => void): Output {
+  return {
+    json,
+    object: (value, lines) => {
+      if (json) write(`${jsonLine(value)}\n`);
+      else for (const line of lines ?? Object.entries(value).map(([name, member]) => `${name}: ${plain(member)}`)) write(`${line}\n`);
+    },
+    table: (columns, rows) => {
+      if (json) write(`${jsonLine(rows)}\n`);
+      else write(tableText(columns, rows));
+    },
+    line: (text) => write(`${text}\n`),
+  };
+}
+
+/** JSON with positions and exact counts as decimal text. */
+export function jsonLine(value: unknown): string {
+  return JSON.stringify(value, (_key, member: unknown) => (typeof member === 'bigint' ? member.toString() : member));
+}
+
+function tableText(columns: readonly string[], rows: readonly Readonly<Record<string, unknown>>[]): string {
+  const cells = [columns.map((column) => column.toUpperCase()), ...rows.map((row) => columns.map((column) => plain(row[column])))];
+  const widths = columns.map((_, at) => Math.max(...cells.map((line) => line[at]?.length ?? 0)));
+  const lines = cells.map((line) => line.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join('  ').trimEnd());
+  return `${lines.join('\n')}\n`;
+}
+
+function plain(value: unknown): string {
+  if (value === null || value === undefined) return '-';
+  if (typeof value === 'string') return value;
+  return typeof value === 'object' ? jsonLine(value) : String(value);
+}

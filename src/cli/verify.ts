@@ -1,0 +1,72 @@
+import type { Command } from 'commander';
+import { checkLink } from '../events/hash-chain.ts';
+import { BEGINNING } from '../ports/event-store.ts';
+import { applyToHistory, contentProblem, type CustomerHistory, NO_HISTORY } from '../projections/ip-control/customer-history.ts';
+import { type CommandTools, leaf, outputOf } from './command.ts';
+import type { House } from './house.ts';
+import { CommandFailure, EXIT } from './output.ts';
+import { openProgress, type Progress } from './progress.ts';
+
+type Findings = { events: number; streams: number; commits: number; problems: string[] };
+
+/** `verify`. */
+export function addVerifyCommand(program: Command, tools: CommandTools): void {
+  leaf(program, 'verify', "check every stream's hash chain, and every commit's content against the events").action(
+    (options: { json?: boolean }) =>
+      tools.withHouse(async (house) => {
+        const findings = await verify(house, openProgress('verify', options.json !== true));
+        const { events, streams, commits, problems } = findings;
+        outputOf(options, tools).object({ ok: problems.length === 0, events, streams, commits, problems }, [
+          ...problems,
+          `${events} events in ${streams} streams and ${commits} commits checked: ${problems.length} problems`,
+        ]);
+        if (problems.length > 0) throw new CommandFailure(EXIT.failed, 'verification-failed', `${problems.length} problems found.`);
+      }),
+  );
+}
+
+async function verify(house: House, progress: Progress): Promise<Findings> {
+  const findings: Findings = { events: 0, streams: 0, commits: 0, problems: [] };
+  const end = await house.store.end();
+  try {
+    await checkChains(house, findings, (done) => progress.show(done, 2n * end));
+    await checkCommits(house, findings, (done) => progress.show(end + done, 2n * end));
+  } finally {
+    progress.stop();
+  }
+  return findings;
+}
+
+async function checkChains(house: House, findings: Findings, progress: (done: bigint) => void): Promise<void> {
+  const ends = new Map<string, Readonly<{ revision: bigint; hash: string }>>();
+  for await (const page of house.storeAsStored.readAll(BEGINNING)) {
+    for (const event of page) {
+      const { stream, revision, position, metadata } = event;
+      const before = ends.get(stream);
+      const where = `${stream} revision ${revision} (position ${position})`;
+      if (revision !== (before?.revision ?? -1n) + 1n) findings.problems.push(`${where}: events are missing before it`);
+      else if (!checkLink(before?.hash ?? '', event)) findings.problems.push(`${where}: it was altered, or the one before it was`);
+      ends.set(stream, { revision, hash: metadata.hash });
+      findings.events += 1;
+    }
+    progress(page.at(-1)?.position ?? 0n);
+  }
+  findings.streams = ends.size;
+}
+
+async function checkCommits(house: House, findings: Findings, progress: (done: bigint) => void): Promise<void> {
+  const histories = new Map<string, CustomerHistory>();
+  for await (const page of house.store.readAll(BEGINNING)) {
+    for (const event of page) {
+      if (!house.isCustomerEvent(event)) continue;
+      const history = histories.get(event.stream) ?? NO_HISTORY;
+      if (event.type === 'CommitCompleted' || event.type === 'CommitFailed') {
+        findings.commits += 1;
+        const problem = contentProblem(history, event);
+        if (problem !== undefined) findings.problems.push(`${event.stream} revision ${event.revision}: ${problem}`);
+      }
+      histories.set(event.stream, applyToHistory(history, event));
+    }
+    progress(page.at(-1)?.position ?? 0n);
+  }
+}
