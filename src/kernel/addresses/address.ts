@@ -1,7 +1,8 @@
 import type { AddressProblem } from './address-problem.ts';
 import { addressProblem } from './address-problems.ts';
 import { ipv4Text, ipv6Text } from './address-text.ts';
-import { bigintOf, writeLimbs } from './limbs.ts';
+import { bigintOfWords, writeLimbs } from './limbs.ts';
+import { unboxedNumbers } from './edges.ts';
 import { textCursor } from './text-cursor.ts';
 
 /** An IPv4 address as an unsigned 32-bit number. */
@@ -22,8 +23,7 @@ export function parseAddress(text: string): Address | AddressProblem {
   if (ipv4 >= 0 && cursor.isAtEnd) return { version: 4, value: ipv4 };
   cursor.at = 0;
   if (!cursor.ipv6() || !cursor.isAtEnd) return addressProblem(text);
-  const [high = 0, middle = 0, low = 0] = cursor.limbs;
-  return { version: 6, value: bigintOf(high, middle, low) };
+  return { version: 6, value: bigintOfWords(cursor.words) };
 }
 
 /** The canonical text: a dotted quad, or RFC 5952 with IPv4-mapped addresses in mixed notation (`::ffff:192.0.2.1`). */
@@ -40,4 +40,4 @@ export function compareAddresses(a: Address, b: Address): number {
 }
 
 const cursor = textCursor();
-const limbs = new Float64Array(3);
+const limbs = unboxedNumbers(3);

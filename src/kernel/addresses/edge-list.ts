@@ -25,14 +25,9 @@ export class EdgeList {
   }
 }
 
-/** A list of the one range between two points. */
-export function singleRange(space: EdgeSpace, start: Edges, end: Edges): EdgeList {
-  const { width, scratch } = space;
-  for (let limb = 0; limb < width; limb++) {
-    scratch[limb] = start[limb] ?? 0;
-    scratch[width + limb] = end[limb] ?? 0;
-  }
-  return new EdgeList(space, [new Chunk(scratch.slice(0, 2 * width), width)], 1);
+/** A list of the one range with these edges, which it keeps. */
+export function singleRange(space: EdgeSpace, edges: Edges): EdgeList {
+  return new EdgeList(space, [new Chunk(edges, space.width)], 1);
 }
 
 /** Whether the address behind a point is in the list. */
@@ -42,22 +37,22 @@ export function holdsPoint(list: EdgeList, point: Edges): boolean {
   return cursor.isInside;
 }
 
-/** How many addresses of the list lie between two points. */
-export function sizeBetween(list: EdgeList, from: Edges, to: Edges): ExactCount {
+/** How many addresses of the list lie between the two points of a span. */
+export function sizeWithin(list: EdgeList, span: Edges): ExactCount {
   const { width } = list.space;
   const cursor = new EdgeCursor(list);
-  cursor.seek(from, 0, 1);
+  cursor.seek(span, 0, 1);
   let size: ExactCount = 0;
   if (cursor.isInside) {
     const { edges, at } = cursor;
-    if (comparePoints(edges, at, to, 0, width) >= 0) return distance(from, 0, to, 0, width);
-    size = distance(from, 0, edges, at, width);
+    if (comparePoints(edges, at, span, width, width) >= 0) return distance(span, 0, span, width, width);
+    size = distance(span, 0, edges, at, width);
     cursor.step();
   }
   const { chunk: firstChunk, edge: firstEdge } = cursor;
-  cursor.seek(to, 0, 0);
+  cursor.seek(span, width, 0);
   if (cursor.isInside) {
-    size = addCounts(size, distance(cursor.edges, cursor.at - width, to, 0, width));
+    size = addCounts(size, distance(cursor.edges, cursor.at - width, span, width, width));
     cursor.edge--;
   }
   for (let chunk = firstChunk; chunk <= cursor.chunk; chunk++) {

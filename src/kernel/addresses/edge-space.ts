@@ -8,6 +8,8 @@ export class EdgeSpace {
   readonly start: Edges;
   /** The point behind the last address. */
   readonly end: Edges;
+  /** Both, the edges of the set of all addresses: a copy of it is a fresh pair of points. */
+  readonly whole: Edges;
   /** Where a builder collects what will be a chunk; building is synchronous and never nested, so one is enough. */
   readonly scratch: number[];
 
@@ -15,11 +17,11 @@ export class EdgeSpace {
     this.width = width;
     this.chunkRanges = chunkRanges;
     this.scratch = unboxedNumbers(2 * chunkRanges * 2 * width);
-    const start = unboxedNumbers(width).fill(0);
-    const end = unboxedNumbers(width).fill(0);
-    end[0] = 2 ** 32;
-    this.start = start;
-    this.end = end;
+    const whole = unboxedNumbers(2 * width).fill(0);
+    whole[width] = 2 ** 32;
+    this.whole = whole;
+    this.start = whole.slice(0, width);
+    this.end = whole.slice(width);
   }
 }
 

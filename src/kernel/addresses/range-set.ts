@@ -1,11 +1,12 @@
 import type { AddressRange } from './address-range.ts';
 import type { Address } from './address.ts';
 import { differenceOf, intersectionOf, unionOf } from './edge-algebra.ts';
-import { EdgeCursor, EdgeList, equalLists, holdsPoint, singleRange, sizeBetween } from './edge-list.ts';
+import { EdgeBuilder } from './edge-builder.ts';
+import { EdgeCursor, EdgeList, equalLists, holdsPoint, singleRange, sizeWithin } from './edge-list.ts';
 import { IPV4_SPACE, IPV6_SPACE } from './edge-space.ts';
-import { comparePoints, type Edges } from './edges.ts';
-import { listOfRanges } from './edge-sorting.ts';
+import { comparePoints, type Edges, unboxedNumbers } from './edges.ts';
 import { bigintOf, writeLimbs } from './limbs.ts';
+import { RangeIntake, type RangeSink } from './range-intake.ts';
 import { pushIpv4Texts, pushIpv6Texts } from './edge-text.ts';
 
 /**
@@ -35,14 +36,24 @@ export class RangeSet {
     const all = [...ranges];
     const [only] = all;
     if (only === undefined) return RangeSet.empty;
-    if (all.length === 1) {
-      const list = singleRange(spaceOf(only), startPoint(only), endPoint(only));
-      return only.version === 4 ? RangeSet.empty.#with(list, undefined) : RangeSet.empty.#with(undefined, list);
-    }
-    return new RangeSet(
-      listOfRanges(IPV4_SPACE, all.filter((range) => range.version === 4).map(edgesOf)),
-      listOfRanges(IPV6_SPACE, all.filter((range) => range.version === 6).map(edgesOf)),
-    );
+    if (all.length === 1) return RangeSet.ofEdges(only.version, edgesOf(only));
+    const intake = new RangeIntake(all.length);
+    for (const range of all) intake.add(range);
+    return RangeSet.fromIntake(intake);
+  }
+
+  /** The set of the one range with these edges, which it keeps. */
+  static ofEdges(version: 4 | 6, edges: Edges): RangeSet {
+    return version === 4
+      ? new RangeSet(singleRange(IPV4_SPACE, edges), RangeSet.empty.ipv6)
+      : new RangeSet(RangeSet.empty.ipv4, singleRange(IPV6_SPACE, edges));
+  }
+
+  /** The set of all that an intake has taken. */
+  static fromIntake(intake: RangeIntake): RangeSet {
+    const lists = new ListSink();
+    intake.mergeInto(lists);
+    return new RangeSet(lists.ipv4List(), lists.ipv6List());
   }
 
   /** The set of one address. */
@@ -88,7 +99,7 @@ export class RangeSet {
   }
 
   contains(address: Address): boolean {
-    return holdsPoint(this.#part(address.version), pointOf(address.value));
+    return holdsPoint(this.#part(address.version), pointOf(address));
   }
 
   equals(other: RangeSet): boolean {
@@ -102,25 +113,25 @@ export class RangeSet {
 
   /** How many addresses of the range the set holds, exactly. */
   countWithin(range: AddressRange): bigint {
-    return BigInt(sizeBetween(this.#part(range.version), startPoint(range), endPoint(range)));
+    return BigInt(sizeWithin(this.#part(range.version), edgesOf(range)));
   }
 
   /** The maximal ranges in order: IPv4, then IPv6. */
   *ranges(): Generator<AddressRange, void, undefined> {
-    yield* between(this.ipv4, IPV4_SPACE.start, IPV4_SPACE.end);
-    yield* between(this.ipv6, IPV6_SPACE.start, IPV6_SPACE.end);
+    yield* rangesOf(this.ipv4, IPV4_SPACE.whole);
+    yield* rangesOf(this.ipv6, IPV6_SPACE.whole);
   }
 
   /** The ranges from an address on, in order; a range that began before is cut. From an IPv4 address on, IPv6 follows. */
   *rangesFrom(address: Address): Generator<AddressRange, void, undefined> {
-    const { space } = this.#part(address.version);
-    yield* between(this.#part(address.version), pointOf(address.value), space.end);
-    if (address.version === 4) yield* between(this.ipv6, IPV6_SPACE.start, IPV6_SPACE.end);
+    const list = this.#part(address.version);
+    yield* rangesOf(list, [...pointOf(address), ...list.space.end]);
+    if (address.version === 4) yield* rangesOf(this.ipv6, IPV6_SPACE.whole);
   }
 
   /** The ranges within a range, in order, cut at its ends. */
   *rangesWithin(range: AddressRange): Generator<AddressRange, void, undefined> {
-    yield* between(this.#part(range.version), startPoint(range), endPoint(range));
+    yield* rangesOf(this.#part(range.version), edgesOf(range));
   }
 
   /** The range texts, for events, views and snapshots. */
@@ -141,21 +152,47 @@ export class RangeSet {
   }
 }
 
-function* between(list: EdgeList, from: Edges, to: Edges): Generator<AddressRange, void, undefined> {
+/** Builds both lists of a set from merged ranges. */
+class ListSink implements RangeSink {
+  readonly #ipv4 = new EdgeBuilder(IPV4_SPACE);
+  readonly #ipv6 = new EdgeBuilder(IPV6_SPACE);
+  readonly #points = unboxedNumbers(2);
+
+  ipv4(start: number, end: number): void {
+    this.#points[0] = start;
+    this.#points[1] = end;
+    this.#ipv4.append(this.#points, 0, this.#points, 1);
+  }
+
+  ipv6(edges: Edges): void {
+    this.#ipv6.append(edges, 0, edges, 3);
+  }
+
+  ipv4List(): EdgeList {
+    return this.#ipv4.finish();
+  }
+
+  ipv6List(): EdgeList {
+    return this.#ipv6.finish();
+  }
+}
+
+/** The ranges of a list between the two points of a span, cut there. */
+function* rangesOf(list: EdgeList, span: Edges): Generator<AddressRange, void, undefined> {
   const { width } = list.space;
   const cursor = new EdgeCursor(list);
-  cursor.seek(from, 0, 1);
+  cursor.seek(span, 0, 1);
   if (cursor.isInside) {
     const { edges, at } = cursor;
-    const isLast = comparePoints(edges, at, to, 0, width) >= 0;
-    yield rangeAt(width, from, 0, isLast ? to : edges, isLast ? 0 : at);
+    const isLast = comparePoints(edges, at, span, width, width) >= 0;
+    yield rangeAt(width, span, 0, isLast ? span : edges, isLast ? width : at);
     cursor.step();
   }
   while (!cursor.isAtEnd) {
     const { edges, at } = cursor;
-    if (comparePoints(edges, at, to, 0, width) >= 0) return;
-    const isCut = comparePoints(edges, at + width, to, 0, width) > 0;
-    yield rangeAt(width, edges, at, isCut ? to : edges, isCut ? 0 : at + width);
+    if (comparePoints(edges, at, span, width, width) >= 0) return;
+    const isCut = comparePoints(edges, at + width, span, width, width) > 0;
+    yield rangeAt(width, edges, at, isCut ? span : edges, isCut ? width : at + width);
     cursor.step();
     cursor.step();
   }
@@ -167,29 +204,26 @@ function rangeAt(width: number, starts: Edges, i: number, ends: Edges, j: number
   return { version: 6, first, last: bigintOf(ends[j] ?? 0, ends[j + 1] ?? 0, ends[j + 2] ?? 0) - 1n };
 }
 
-function spaceOf(range: AddressRange): typeof IPV4_SPACE {
-  return range.version === 4 ? IPV4_SPACE : IPV6_SPACE;
+function edgesOf(range: AddressRange): Edges {
+  if (range.version === 4) {
+    const edges = IPV4_SPACE.whole.slice();
+    edges[0] = range.first;
+    edges[1] = range.last + 1;
+    return edges;
+  }
+  const edges = IPV6_SPACE.whole.slice();
+  writeLimbs(range.first, edges, 0);
+  writeLimbs(range.last + 1n, edges, 3);
+  return edges;
 }
 
-function pointOf(value: number | bigint): Edges {
-  if (typeof value === 'number') {
+function pointOf(address: Address): Edges {
+  if (address.version === 4) {
     const point = IPV4_SPACE.start.slice();
-    point[0] = value;
+    point[0] = address.value;
     return point;
   }
   const point = IPV6_SPACE.start.slice();
-  writeLimbs(value, point, 0);
+  writeLimbs(address.value, point, 0);
   return point;
-}
-
-function startPoint(range: AddressRange): Edges {
-  return pointOf(range.first);
-}
-
-function endPoint(range: AddressRange): Edges {
-  return pointOf(range.version === 4 ? range.last + 1 : range.last + 1n);
-}
-
-function edgesOf(range: AddressRange): Edges {
-  return [...startPoint(range), ...endPoint(range)];
 }

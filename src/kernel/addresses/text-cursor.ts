@@ -1,3 +1,5 @@
+import type { Words } from './limbs.ts';
+
 const DOT = 46;
 const COLON = 58;
 const NOT_HEXADECIMAL = 255;
@@ -9,14 +11,13 @@ const HEXADECIMAL = hexadecimalDigits();
 
 /**
  * Reads addresses from ASCII bytes. A reading method advances `at` past what it took, or leaves `at` alone and says no;
- * what must follow is for the caller to check. The values of the last IPv6 address are in `limbs`: its upper 32, middle 48
- * and lower 48 bits.
+ * what must follow is for the caller to check. The last IPv6 address is in `words`.
  */
 export class TextCursor {
   bytes: Uint8Array;
   at = 0;
   end: number;
-  readonly limbs = new Float64Array(3);
+  readonly words: Words = new Uint32Array(4);
   readonly #groups = new Uint16Array(8);
 
   constructor(bytes: Uint8Array) {
@@ -79,7 +80,7 @@ export class TextCursor {
     return value;
   }
 
-  /** Any RFC 4291 text form of an IPv6 address, into `limbs`; false when there is none. */
+  /** Any RFC 4291 text form of an IPv6 address, into `words`; false when there is none. */
   ipv6(): boolean {
     const start = this.at;
     if (this.#ipv6Groups()) return true;
@@ -164,10 +165,9 @@ export class TextCursor {
       for (let i = 7; i >= gap + missing; i--) groups[i] = groups[i - missing] ?? 0;
       for (let i = gap; i < gap + missing; i++) groups[i] = 0;
     }
-    const { limbs } = this;
-    limbs[0] = (groups[0] ?? 0) * 2 ** 16 + (groups[1] ?? 0);
-    limbs[1] = (groups[2] ?? 0) * 2 ** 32 + (groups[3] ?? 0) * 2 ** 16 + (groups[4] ?? 0);
-    limbs[2] = (groups[5] ?? 0) * 2 ** 32 + (groups[6] ?? 0) * 2 ** 16 + (groups[7] ?? 0);
+    for (let word = 0; word < 4; word++) {
+      this.words[word] = ((groups[2 * word] ?? 0) << 16) | (groups[2 * word + 1] ?? 0);
+    }
     return true;
   }
 }

@@ -3,7 +3,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { differenceOf, intersectionOf, unionOf } from '../../../src/kernel/addresses/edge-algebra.ts';
 import { EdgeBuilder } from '../../../src/kernel/addresses/edge-builder.ts';
-import { EdgeList, equalLists, sizeBetween } from '../../../src/kernel/addresses/edge-list.ts';
+import { EdgeList, equalLists, sizeWithin } from '../../../src/kernel/addresses/edge-list.ts';
 import { EdgeSpace } from '../../../src/kernel/addresses/edge-space.ts';
 import { bigintOf, writeLimbs } from '../../../src/kernel/addresses/limbs.ts';
 
@@ -128,7 +128,7 @@ test('the size between any two points is that of the cells between them', () => 
         for (const [i, j] of spans) {
           const [from, to] = [Math.min(i, j), Math.max(i, j)];
           assert.is(
-            BigInt(sizeBetween(list, point(place, from), point(place, to))),
+            BigInt(sizeWithin(list, [...point(place, from), ...point(place, to)])),
             BigInt(model.slice(from, to).filter(Boolean).length),
           );
         }

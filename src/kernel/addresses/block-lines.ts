@@ -1,0 +1,70 @@
+import type { BlockSink } from './cover-blocks.ts';
+import { ipv6Text } from './address-text.ts';
+
+/** A full IPv6 block with its line feed is 44 bytes; an address is written four bytes at a time, so a little more. */
+const LONGEST_LINE = 64;
+const LINE_FEED = 10;
+const DOT = '.'.charCodeAt(0);
+const SLASH = '/'.charCodeAt(0);
+
+/** Writes blocks as lines of text into a buffer, and hands it out whenever it is full. It is filled anew after that. */
+export class BlockLines implements BlockSink {
+  readonly #write: (lines: Uint8Array) => void;
+  readonly #bytes: Uint8Array;
+  readonly #view: DataView;
+  readonly #full: number;
+  #at = 0;
+
+  constructor(bufferBytes: number, write: (lines: Uint8Array) => void) {
+    this.#write = write;
+    this.#bytes = new Uint8Array(bufferBytes);
+    this.#view = new DataView(this.#bytes.buffer);
+    this.#full = bufferBytes - LONGEST_LINE;
+  }
+
+  ipv4(network: number, length: number): void {
+    const view = this.#view;
+    let at = this.#at;
+    let octet = network >>> 24;
+    view.setUint32(at, OCTETS_DOT[octet] ?? 0, true);
+    at += OCTET_BYTES[octet] ?? 0;
+    octet = (network >>> 16) & 255;
+    view.setUint32(at, OCTETS_DOT[octet] ?? 0, true);
+    at += OCTET_BYTES[octet] ?? 0;
+    octet = (network >>> 8) & 255;
+    view.setUint32(at, OCTETS_DOT[octet] ?? 0, true);
+    at += OCTET_BYTES[octet] ?? 0;
+    octet = network & 255;
+    view.setUint32(at, OCTETS_SLASH[octet] ?? 0, true);
+    at += OCTET_BYTES[octet] ?? 0;
+    view.setUint32(at, OCTETS_LINE_FEED[length] ?? 0, true);
+    this.#at = at + (OCTET_BYTES[length] ?? 0);
+    if (this.#at > this.#full) this.flush();
+  }
+
+  ipv6(high: number, middle: number, low: number, length: number): void {
+    const text = `${ipv6Text(high, middle, low)}/${length}`;
+    for (let i = 0; i < text.length; i++) this.#bytes[this.#at++] = text.charCodeAt(i);
+    this.#bytes[this.#at++] = LINE_FEED;
+    if (this.#at > this.#full) this.flush();
+  }
+
+  /** Hands out what is in the buffer. */
+  flush(): void {
+    if (this.#at > 0) this.#write(this.#bytes.subarray(0, this.#at));
+    this.#at = 0;
+  }
+}
+
+/** The digits of an octet and one more character, as the four bytes that a little-endian number writes. */
+function octetsWith(end: number): Uint32Array {
+  return Uint32Array.from({ length: 256 }, (_, octet) => {
+    const codes = [...Array.from(String(octet), (digit) => digit.charCodeAt(0)), end];
+    return codes.reduce((word, code, i) => word + code * 2 ** (8 * i), 0);
+  });
+}
+
+const OCTETS_DOT = octetsWith(DOT);
+const OCTETS_SLASH = octetsWith(SLASH);
+const OCTETS_LINE_FEED = octetsWith(LINE_FEED);
+const OCTET_BYTES = Uint8Array.from({ length: 256 }, (_, octet) => String(octet).length + 1);
