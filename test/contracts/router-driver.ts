@@ -9,6 +9,8 @@ export type RouterUnderTest = Readonly<{
   open: () => RouterDriver;
   /** How many entries of one IP version the router takes in the time that a test may last. */
   capacity: number;
+  /** How many random histories are tried. */
+  runs: number;
   /** Puts entries under a list's name that the driver would never write, by the router's own means. */
   plantForeign: (list: string) => Promise<void>;
   /** How many changes the router has been sent so far. */
@@ -120,7 +122,7 @@ export function routerDriverContract(name: string, start: () => Promise<RouterUn
     assert.equal(await driver.read('Svc-FULL', never), all);
   });
 
-  test('any content follows any other', async ({ driver }) => {
+  test('any content follows any other', async ({ driver, router }) => {
     const pool = [...ipv4Hosts(12), '10.0.0.0/24', '10.0.0.0/8', ...ipv6Sites(12), '2001:db8::/32'];
     const contents = fc.array(fc.subarray(pool), { minLength: 2, maxLength: 6 });
     await fc.assert(
@@ -130,7 +132,7 @@ export function routerDriverContract(name: string, start: () => Promise<RouterUn
           assert.equal(new Set(entriesOf(await driver.read('Svc-ANY', never))), new Set(step));
         }
       }),
-      { numRuns: 8 },
+      { numRuns: router.runs },
     );
   });
 

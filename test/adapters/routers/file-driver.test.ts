@@ -20,6 +20,7 @@ routerDriverContract('router contract: file', async () => {
   return {
     open: () => openAt(folder.path),
     capacity: 50_000,
+    runs: 50,
     plantForeign: (list) => writeFile(join(folder.path, list), '10.0.0.0/8 le 32\n0.0.0.0/0\n'),
     // Every change puts another file into place, so the inodes tell.
     changes: async () => {

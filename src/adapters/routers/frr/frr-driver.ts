@@ -1,0 +1,143 @@
+import type { Cidr } from '../../../kernel/addresses/cidr.ts';
+import type { Clock } from '../../../ports/clock.ts';
+import { type ReplaceOptions, type RouterDriver, RouterFailure } from '../../../ports/routers.ts';
+import { requireListName } from '../list-name.ts';
+import { wantedPrefixes } from '../prefixes.ts';
+import { createTurns, stoppedInTime } from '../turns.ts';
+import { entryTexts } from './frr-answers.ts';
+import { type Change, changeFor, type HeldList, wishesFor } from './frr-change.ts';
+import { LINEAR_SINCE } from './frr-load-time.ts';
+import { type FrrChange, type FrrShell, LOCKED } from './frr-shell.ts';
+
+export type FrrDriverOptions = Readonly<{
+  shell: FrrShell;
+  clock: Clock;
+  /** Saves the configuration after every change, so that the lists survive a restart of FRR. */
+  writeMemory: boolean;
+  close: () => Promise<void>;
+}>;
+
+/** What a call to `replace` is about. */
+type Task = Readonly<{ list: string; wanted: readonly Cidr[]; signal: AbortSignal; timeLeft: () => number }>;
+
+const WAITING = 1000;
+
+/** Keeps prefix-lists on a router that runs FRR. */
+export function createFrrDriver({ shell, clock, writeMemory, close }: FrrDriverOptions): RouterDriver {
+  const changes = createTurns(1, WAITING);
+  let closed = false;
+  /** Whether all that this driver changed is saved; at first nobody knows what was changed before. */
+  let saved = false;
+
+  const begin = (signal: AbortSignal, list?: string): void => {
+    if (list !== undefined) requireListName(list);
+    if (closed) throw new RouterFailure('unreachable', 'the driver is closed');
+    if (signal.aborted) throw stoppedInTime(signal);
+  };
+
+  const replace = async (task: Task): Promise<void> => {
+    const change = await shell.begin(task.list, task.signal);
+    try {
+      const changed = await fulfil(change, task, () => (saved = false));
+      if (writeMemory && (changed || !saved)) {
+        await onceSent(task, () => change.save());
+        saved = true;
+      }
+    } catch (failure) {
+      change.abandon();
+      throw failure;
+    }
+    // What was asked for is done and was seen; however the shell ends now, it has nothing left to do.
+    await change.finish().catch(() => change.abandon());
+  };
+
+  return {
+    check: async (signal) => {
+      begin(signal);
+      await shell.check(signal);
+    },
+    read: async (list, signal) => {
+      begin(signal, list);
+      const { ip, ipv6 } = await shell.read(list, signal);
+      return ip === undefined && ipv6 === undefined ? 'absent' : entryTexts([...(ip ?? []), ...(ipv6 ?? [])]);
+    },
+    replace: async (list, prefixes, signal, options) => {
+      begin(signal, list);
+      const timeLeft = countdown(clock, options);
+      const wanted = wantedPrefixes(prefixes);
+      await changes.take(signal, () => replace({ list, wanted, signal, timeLeft }));
+    },
+    close: async () => {
+      closed = true;
+      await close();
+    },
+  };
+}
+
+/** Whether anything had to be applied. The second try writes the list anew, for daemons that don't hold the same. */
+async function fulfil(change: FrrChange, task: Task, onApply: () => void): Promise<boolean> {
+  const { list, wanted, signal } = task;
+  let { held } = change;
+  for (let anew = false; ; anew = true) {
+    const needed = changeFor(wishesFor(list, held, wanted), change.speed, anew);
+    if (needed === undefined) return false;
+    requireTime(needed, task, change.speed.majorVersion);
+    await change.prepare(needed.text);
+    if (signal.aborted) throw stoppedInTime(signal);
+    onApply();
+    const outcome = await onceSent(task, () => change.apply());
+    held = outcome.held;
+    if (outcome.complaints.length === 0 && isHeld(task, held, change)) return true;
+    if (needed.whole) throw notHeld(task, held, outcome.complaints);
+  }
+}
+
+/** After the point of no return a lost answer is no failure: the router goes on by itself. */
+async function onceSent<T>({ list, signal }: Task, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (failure) {
+    if (failure instanceof RouterFailure && failure.code === 'rejected' && !signal.aborted) throw failure;
+    const because = failure instanceof Error ? failure.message : String(failure);
+    throw new RouterFailure('outcome-unknown', `${list} was sent, but its outcome was not seen: ${because}`, {
+      cause: signal.aborted ? signal.reason : failure,
+    });
+  }
+}
+
+function isHeld({ list, wanted }: Task, held: HeldList, { speed }: FrrChange): boolean {
+  return changeFor(wishesFor(list, held, wanted), speed, false) === undefined;
+}
+
+function requireTime(needed: Change, { list, timeLeft }: Task, majorVersion: number): void {
+  const left = timeLeft();
+  if (needed.milliseconds <= left) return;
+  const why =
+    majorVersion < LINEAR_SINCE ? `; before FRR ${LINEAR_SINCE} it grows with the square of the list's length` : '';
+  throw new RouterFailure(
+    'too-large',
+    `${list}: FRR ${majorVersion} needs about ${seconds(needed.milliseconds)} s to load ${needed.adds} entries${why}; ` +
+      `${seconds(left)} s are left, so nothing was sent. A longer time limit or a newer FRR would do`,
+  );
+}
+
+function notHeld({ list, wanted }: Task, held: HeldList, complaints: readonly string[]): RouterFailure {
+  const entries = (held.ip?.length ?? 0) + (held.ipv6?.length ?? 0);
+  const said = complaints.slice(0, 3).join('; ');
+  return new RouterFailure(
+    LOCKED.test(said) ? 'locked' : 'rejected',
+    `${list} has ${entries} entries after a change to ${wanted.length}${said && `; the router said: ${said}`}`,
+  );
+}
+
+/** The milliseconds that are left of the caller's patience, at any time. */
+function countdown(clock: Clock, options: ReplaceOptions | undefined): () => number {
+  const patience = options?.timeoutMilliseconds;
+  if (patience === undefined) return () => Number.POSITIVE_INFINITY;
+  const began = clock.monotonicMilliseconds();
+  return () => patience - (clock.monotonicMilliseconds() - began);
+}
+
+function seconds(milliseconds: number): number {
+  return Math.max(0, Math.round(milliseconds / 1000));
+}

@@ -1,0 +1,77 @@
+/** What the script's lines to us begin with. No line of vtysh's begins so. */
+export const MARK = '@edgeward';
+
+/** Seconds that the script waits for another change of ours on the same router to be over. */
+export const LOCK_SECONDS = 30;
+
+/**
+ * What runs on the router, under any POSIX shell: `sh -c SCRIPT edgeward <mode> <list> <daemon> <lock directory> <seconds> <vtysh> [option …]`.
+ *
+ * One change at a time: vtysh sessions of FRR 8.4 share one candidate configuration, so that one session's end commits the
+ * half of what another is loading. Readers wait, too, so that what they see is the outcome of a change and not its middle.
+ * The lock is on the directory of the daemons' sockets; it is held by the open file, so a vtysh that outlives this shell
+ * keeps it until it is done.
+ *
+ * Nothing is applied before "apply" was said: a connection that is cut in the middle of an upload ends the script.
+ * Then nothing stops vtysh any more, for a daemon commits what it has got when a vtysh dies: signals are ignored, and
+ * the output goes to a file, as a pipe could break.
+ */
+export const FRR_SCRIPT = `
+LC_ALL=C VTYSH_PAGER=cat; export LC_ALL VTYSH_PAGER
+umask 077
+mode=$1 list=$2 daemon=$3 lock=$4 patience=$5; shift 5
+say() { printf '\\n${MARK} %s\\n' "$*"; }
+fail() { say "failed $*"; exit 1; }
+work=
+trap '[ -z "$work" ] || rm -rf "$work"' EXIT
+trap 'exit 1' HUP INT PIPE TERM
+show() {
+  for family in ip ipv6; do
+    "$@" -d "$daemon" -c "show $family prefix-list $list json" </dev/null
+    say "$family $?"
+  done
+}
+command -v "$1" >/dev/null 2>&1 || fail "no-vtysh $1"
+command -v flock >/dev/null 2>&1 || fail no-flock
+[ -d "$lock" ] && [ -r "$lock" ] || fail "no-sockets $lock"
+[ -e "$lock/$daemon.vty" ] || fail "no-daemon $lock/$daemon.vty"
+[ -r "$lock/$daemon.vty" ] && [ -w "$lock/$daemon.vty" ] || fail "not-permitted $lock/$daemon.vty"
+exec 9<"$lock"
+kind=-x; [ "$mode" = change ] || kind=-s
+tries=0
+until flock -n $kind 9; do
+  tries=$((tries + 1)); [ $tries -le $((patience * 5)) ] || fail locked
+  say waiting || exit 1
+  sleep 0.2 2>/dev/null || sleep 1
+done
+case $mode in
+check)
+  work=$(mktemp -d) || fail no-temporary
+  "$@" -d "$daemon" -c 'show version' </dev/null 2>&1; say "version $?"
+  "$@" -c 'configure terminal' -c end </dev/null 2>&1; say "configure $?"
+  exit 0 ;;
+read)
+  show "$@"
+  exit 0 ;;
+esac
+work=$(mktemp -d) || fail no-temporary
+"$@" -d "$daemon" -c 'show version' </dev/null 2>&1; say "version $?"
+"$@" -c 'show daemons' </dev/null; say "daemons $?"
+show "$@"
+while read -r verb size; do
+  case $verb in
+  upload)
+    head -c "$size" >"$work/change"
+    [ "$(wc -c <"$work/change")" -eq "$size" ] || exit 1
+    "$@" -C -f "$work/change" </dev/null 2>&1; say "checked $?" ;;
+  apply)
+    trap '' HUP INT PIPE TERM
+    "$@" -f "$work/change" </dev/null >"$work/output" 2>&1; code=$?
+    trap 'exit 1' HUP INT PIPE TERM
+    cat "$work/output"; say "applied $code"
+    show "$@" ;;
+  save)
+    "$@" -c 'write memory' </dev/null 2>&1; say "saved $?" ;;
+  esac
+done
+`;

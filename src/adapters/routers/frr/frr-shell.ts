@@ -1,0 +1,177 @@
+import { RouterFailure } from '../../../ports/routers.ts';
+import { type Conversation, converse } from '../conversation.ts';
+import type { CommandTransport } from '../remote-command.ts';
+import type { Section } from '../section-reader.ts';
+import { complaintsIn, entriesIn, majorVersionIn } from './frr-answers.ts';
+import type { HeldList } from './frr-change.ts';
+import { loadersIn, type RouterSpeed } from './frr-load-time.ts';
+import { FRR_SCRIPT, LOCK_SECONDS, MARK } from './frr-script.ts';
+
+/** Where vtysh is, which router it shall talk to, and the daemon that uses the lists. */
+export type FrrPlace = Readonly<{
+  prefix: readonly string[];
+  vtysh: readonly string[];
+  sockets: string;
+  daemon: string;
+}>;
+
+/** FRR behind a shell. */
+export type FrrShell = Readonly<{
+  check: (signal: AbortSignal) => Promise<void>;
+  read: (list: string, signal: AbortSignal) => Promise<HeldList>;
+  /** Takes the router's lock and holds it until `finish` or `abandon`. */
+  begin: (list: string, signal: AbortSignal) => Promise<FrrChange>;
+}>;
+
+/** A change under the router's lock: nothing is applied before `apply`. */
+export type FrrChange = Readonly<{
+  speed: RouterSpeed;
+  held: HeldList;
+  /** Uploads a file for vtysh and lets it be checked without applying it. @throws RouterFailure `rejected` */
+  prepare: (text: string) => Promise<void>;
+  /** Applies it; what vtysh complained about, and the list thereafter. */
+  apply: () => Promise<Readonly<{ complaints: readonly string[]; held: HeldList }>>;
+  /** Saves the configuration that runs. @throws RouterFailure `rejected` */
+  save: () => Promise<void>;
+  finish: () => Promise<void>;
+  abandon: () => void;
+}>;
+
+/** A million entries are 110 MB of JSON. */
+const OUTPUT_BYTES = 128 * 1024 * 1024;
+
+export function createFrrShell(transport: CommandTransport, place: FrrPlace): FrrShell {
+  const talk = async (mode: 'check' | 'read' | 'change', list: string, signal: AbortSignal): Promise<Conversation> => {
+    const parameters = [mode, list, place.daemon, place.sockets, String(LOCK_SECONDS), ...place.vtysh];
+    const command = await transport.start([...place.prefix, 'sh', '-c', FRR_SCRIPT, 'edgeward', ...parameters], signal);
+    return converse(command, { mark: MARK, outputBytes: OUTPUT_BYTES, signal });
+  };
+
+  return {
+    check: async (signal) => {
+      const check = await talk('check', '-', signal);
+      await orAbandon(check, async () => {
+        const version = await expect(check, 'version');
+        majorVersionIn(version.text);
+        const configure = await expect(check, 'configure');
+        refuseComplaints('the router lets nobody configure it now', configure);
+        await check.finish();
+      });
+    },
+    read: async (list, signal) => {
+      const reading = await talk('read', list, signal);
+      return orAbandon(reading, async () => {
+        const held = await expectList(reading, list);
+        await reading.finish();
+        return held;
+      });
+    },
+    begin: async (list, signal) => {
+      const change = await talk('change', list, signal);
+      return orAbandon(change, async () => {
+        const majorVersion = majorVersionIn((await expect(change, 'version')).text);
+        const loaders = loadersIn((await expect(change, 'daemons')).text);
+        return changeOf(change, list, { majorVersion, loaders }, await expectList(change, list));
+      });
+    },
+  };
+}
+
+function changeOf(talk: Conversation, list: string, speed: RouterSpeed, held: HeldList): FrrChange {
+  return {
+    speed,
+    held,
+    prepare: async (text) => {
+      talk.say(`upload ${Buffer.byteLength(text)}\n${text}`);
+      refuseComplaints(
+        `${list}: the router does not understand the change, nothing was applied`,
+        await expect(talk, 'checked'),
+      );
+    },
+    apply: async () => {
+      talk.say('apply\n');
+      const { text } = await expect(talk, 'applied');
+      return { complaints: complaintsIn(text), held: await expectList(talk, list) };
+    },
+    save: async () => {
+      talk.say('save\n');
+      const saved = await expect(talk, 'saved');
+      if (saved.rest === '0' && saved.text.includes('[OK]')) return;
+      throw new RouterFailure('rejected', `${list} is in force but was not saved: ${shown(saved.text)}`);
+    },
+    finish: talk.finish,
+    abandon: talk.abandon,
+  };
+}
+
+async function orAbandon<T>(talk: Conversation, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (failure) {
+    talk.abandon();
+    throw failure;
+  }
+}
+
+async function expect(talk: Conversation, word: string): Promise<Section> {
+  for (;;) {
+    const section = await talk.next();
+    if (section.word === word) return section;
+    if (section.word === 'failed') throw scriptFailure(section.rest);
+    if (section.word !== 'waiting') {
+      throw new RouterFailure('unreadable-answer', `the router's shell answered ${section.word} in place of ${word}`);
+    }
+  }
+}
+
+async function expectList(talk: Conversation, list: string): Promise<HeldList> {
+  return { ip: await expectFamily(talk, 'ip', list), ipv6: await expectFamily(talk, 'ipv6', list) };
+}
+
+async function expectFamily(talk: Conversation, family: 'ip' | 'ipv6', list: string): Promise<HeldList['ip']> {
+  const section = await expect(talk, family);
+  if (section.rest === '0') return entriesIn(section.text, list);
+  const because = shown(section.text) || talk.complaints();
+  throw new RouterFailure('unreachable', `the router shows no prefix-lists: ${because}`);
+}
+
+function refuseComplaints(what: string, section: Section): void {
+  const complaints = complaintsIn(section.text);
+  if (section.rest === '0' && complaints.length === 0) return;
+  const because = complaints.slice(0, 3).join('; ') || shown(section.text) || `vtysh ended with code ${section.rest}`;
+  throw new RouterFailure(LOCKED.test(because) ? 'locked' : 'rejected', `${what}: ${because}`);
+}
+
+/** As FRR says it in its versions. */
+export const LOCKED = /\block(ed)?\b/i;
+
+const SCRIPT_FAILURES: Readonly<Record<string, (detail: string) => RouterFailure>> = {
+  locked: () => new RouterFailure('locked', `another change on this router was not over after ${LOCK_SECONDS} s`),
+  'no-vtysh': (path) =>
+    new RouterFailure('bad-option', `there is no ${path} on the router: option vtysh must be the path of FRR's vtysh`),
+  'no-flock': () =>
+    new RouterFailure('rejected', 'there is no flock on the router (package util-linux); it keeps two changes apart'),
+  'no-sockets': (directory) =>
+    new RouterFailure(
+      'bad-option',
+      `FRR's sockets are not in ${directory}: FRR does not run, or option pathspace or vty_socket must say where they are`,
+    ),
+  'no-daemon': (socket) =>
+    new RouterFailure(
+      'unreachable',
+      `${socket} is missing: the daemon that uses the lists (option daemon) does not run`,
+    ),
+  'not-permitted': (socket) =>
+    new RouterFailure('not-permitted', `${socket} may not be used: the user must be in the groups frrvty and frr`),
+  'no-temporary': () => new RouterFailure('rejected', 'the router has no room for a temporary file'),
+};
+
+function scriptFailure(line: string): RouterFailure {
+  const [reason = '', ...detail] = line.split(' ');
+  const failure = SCRIPT_FAILURES[reason]?.(detail.join(' '));
+  return failure ?? new RouterFailure('unreadable-answer', `the router's shell failed: ${line}`);
+}
+
+function shown(text: string): string {
+  return text.trim().split('\n').slice(-3).join('; ').slice(0, 300);
+}
