@@ -1,5 +1,4 @@
-import { type AddressProblem, isAddressProblem } from './address-problem.ts';
-import { invariant } from '../invariant.ts';
+import { type AddressProblem, isAddressProblem, quoted } from './address-problem.ts';
 import { BlockLines } from './block-lines.ts';
 import { parseCidr } from './cidr.ts';
 import { type BlockSink, coverIpv4, coverIpv6At } from './cover-blocks.ts';
@@ -95,16 +94,18 @@ function skipLine(lines: TextCursor): void {
 
 function lineProblem(bytes: Uint8Array, start: number): AddressProblem {
   const end = bytes.indexOf(LINE_FEED, start);
-  const line = decoder.decode(bytes.subarray(start, Math.min(end < 0 ? bytes.length : end, start + LONGEST_SHOWN)));
+  const shownEnd = Math.min(end < 0 ? bytes.length : end, start + LONGEST_SHOWN);
+  const line = decoder.decode(bytes.subarray(start, shownEnd)).replace(/#.*$/su, '');
   const number = bytes.subarray(0, start).reduce((count, code) => (code === LINE_FEED ? count + 1 : count), 1);
-  return { problem: `line ${number}: ${entryProblem(line.replace(/#.*/, '').trim())}` };
+  return { problem: `line ${number}: ${entryProblem(line.replace(/[ \t\r]+$/u, ''))}` };
 }
 
 /** Reads an entry once more, slowly, to say what is wrong with it. */
 function entryProblem(text: string): string {
   const outcome = text.includes('/') ? parseCidr(text) : parseRangeText(text);
-  invariant(isAddressProblem(outcome), `both readers of ${text} agree`);
-  return outcome.problem;
+  if (isAddressProblem(outcome)) return outcome.problem;
+  // Only a line that was cut for showing can be right up to the cut.
+  return `nothing but a comment may follow ${quoted(text)}`;
 }
 
 /** Covers ranges with blocks. */
