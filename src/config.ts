@@ -17,6 +17,12 @@ const duration = z.string().transform((text, context): number => {
 
 const positiveDuration = duration.refine((milliseconds) => milliseconds > 0, 'must be longer than zero');
 
+/** Comma-separated durations. */
+const durations = z
+  .string()
+  .transform((text) => text.split(','))
+  .pipe(z.array(positiveDuration).min(1));
+
 const flag = z
   .enum(['true', 'false'], { error: 'must be true or false' })
   .transform((text) => text === 'true');
@@ -48,6 +54,7 @@ const environment = z.object({
   SCHEDULER_INTERVAL: positiveDuration.prefault('PT1M'),
   QUIET_PERIOD: duration.prefault('PT2M'),
   DEPLOY_TIMEOUT: positiveDuration.prefault('PT30S'),
+  COMMIT_RETRY_DELAYS: durations.prefault('PT1M,PT2M,PT5M,PT10M,PT15M'),
   SYNCHRONOUS_TIMEOUT: positiveDuration.prefault('PT60S'),
   WEBHOOK_RETRIES: wholeNumber(100).prefault('3'),
   WEBHOOK_RETRY_DELAY: duration.prefault('PT30S'),
@@ -67,6 +74,8 @@ export type Config = Readonly<{
   schedulerIntervalMilliseconds: number;
   quietPeriodMilliseconds: number;
   deployTimeoutMilliseconds: number;
+  /** After the first failed try, the second, …; the last one repeats. */
+  commitRetryMilliseconds: readonly number[];
   synchronousTimeoutMilliseconds: number;
   webhookRetries: number;
   webhookRetryDelayMilliseconds: number;
@@ -99,6 +108,7 @@ export function readConfig(variables: Readonly<Record<string, string | undefined
     schedulerIntervalMilliseconds: value.SCHEDULER_INTERVAL,
     quietPeriodMilliseconds: value.QUIET_PERIOD,
     deployTimeoutMilliseconds: value.DEPLOY_TIMEOUT,
+    commitRetryMilliseconds: value.COMMIT_RETRY_DELAYS,
     synchronousTimeoutMilliseconds: value.SYNCHRONOUS_TIMEOUT,
     webhookRetries: value.WEBHOOK_RETRIES,
     webhookRetryDelayMilliseconds: value.WEBHOOK_RETRY_DELAY,

@@ -1,6 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { DIRECTORY_ID } from '../commands/ip-control/directory.ts';
 import type { Registered } from '../commands/ip-control/customer-state.ts';
+import { newWebhookSecret } from '../commands/ip-control/webhook-secret.ts';
 import { checkWebhookUrl } from '../commands/ip-control/webhook-url.ts';
 import type { CustomerSettings } from '../events/ip-control/vocabulary.ts';
 import { type CommandTools, leaf, outputOf } from './command.ts';
@@ -17,7 +18,6 @@ const DEFAULTS: CustomerSettings = {
   evidenceMaxBytes: 5 * 1024 * 1024,
   webhookUrl: null,
 };
-const WEBHOOK_SECRET_BYTES = 32;
 
 type SettingOptions = Readonly<{
   rateLimit?: number;
@@ -128,7 +128,7 @@ async function update(house: House, name: string, options: SettingOptions, tools
 /** The secret is stored before the event names it: a crash in between leaves an unused file, never an event without its secret. */
 async function rotateSecret(house: House, customerId: number): Promise<string> {
   const secretId = `webhook-${customerId}-${house.ids.uuid()}`;
-  const secret = `whsec_${Buffer.from(house.ids.random(WEBHOOK_SECRET_BYTES)).toString('base64')}`;
+  const secret = newWebhookSecret(house.ids.random);
   await house.secrets.put(secretId, secret);
   const command = { type: 'RotateWebhookSecret', data: { secretId } } as const;
   accepted(await house.customers.handle(customerId, command, operatorContext(house.ids)));

@@ -34,8 +34,8 @@ export type ProcessDependencies<S extends object> = Readonly<{
 export type RunningProcess = Readonly<{
   /** The states of these keys changed. */
   touched: (keys: readonly string[]) => void;
-  /** Pays what is owed, until `signal` aborts and what is under way has ended. */
-  run: (signal: AbortSignal) => Promise<void>;
+  /** Pays what is owed until `stop` aborts, then waits for what is under way; `abort` breaks that off too. */
+  run: (stop: AbortSignal, abort: AbortSignal) => Promise<void>;
 }>;
 
 const RETRY_MILLISECONDS_MIN = 500;
@@ -63,28 +63,28 @@ export function openProcess<E extends Event, S extends object, D extends Duty>(
       for (const key of keys) agenda.set(key, 0);
       if (everyMilliseconds === undefined) rest.abort();
     },
-    run: async (signal) => {
-      signal.addEventListener('abort', () => rest.abort(), { once: true });
+    run: async (stop, abort) => {
+      stop.addEventListener('abort', () => rest.abort(), { once: true });
       for (const { key } of await states.list()) agenda.set(key, 0);
-      while (!signal.aborted) {
-        await askDue(signal);
-        await sleep(signal);
+      while (!stop.aborted) {
+        await askDue(stop, abort);
+        await sleep(stop);
       }
       await Promise.all(underWay.values());
     },
   };
 
-  async function askDue(signal: AbortSignal): Promise<void> {
+  async function askDue(stop: AbortSignal, abort: AbortSignal): Promise<void> {
     const now = clock.now();
     const due = [...agenda].filter(([, at]) => at <= now.epochMilliseconds).map(([key]) => key);
     for (const key of due) {
       // Taken off first: a change that comes while we look puts it back.
       agenda.delete(key);
       const state = await states.get(key);
-      if (state === undefined || signal.aborted) continue;
+      if (state === undefined || stop.aborted) continue;
       const wakeAt = process.wakeAt(state)?.epochMilliseconds;
       if (wakeAt !== undefined && wakeAt > now.epochMilliseconds) askAgainAt(key, wakeAt);
-      for (const duty of process.owed(state, now)) take(key, duty, now, signal);
+      for (const duty of process.owed(state, now)) take(key, duty, now, abort);
     }
   }
 
@@ -93,12 +93,12 @@ export function openProcess<E extends Event, S extends object, D extends Duty>(
     if (planned === undefined || planned > epochMilliseconds) agenda.set(key, epochMilliseconds);
   }
 
-  function take(key: string, duty: D, now: Temporal.Instant, signal: AbortSignal): void {
+  function take(key: string, duty: D, now: Temporal.Instant, abort: AbortSignal): void {
     if (underWay.has(duty.id)) return;
     const notBefore = failures.get(duty.id)?.notBefore ?? 0;
     if (notBefore > now.epochMilliseconds) return askAgainAt(key, notBefore);
     if (underWay.size >= concurrency) return void queued.add(key);
-    const paying = pay(key, duty, signal).finally(() => {
+    const paying = pay(key, duty, abort).finally(() => {
       underWay.delete(duty.id);
       if (everyMilliseconds === undefined || queued.size > 0) rest.abort();
       for (const next of queued) agenda.set(next, 0);
@@ -107,15 +107,15 @@ export function openProcess<E extends Event, S extends object, D extends Duty>(
     underWay.set(duty.id, paying);
   }
 
-  async function pay(key: string, duty: D, signal: AbortSignal): Promise<void> {
+  async function pay(key: string, duty: D, abort: AbortSignal): Promise<void> {
     try {
-      await perform(duty, signal);
+      await perform(duty, abort);
       // The duty is gone once its settling event is in the state: only then may the state be asked again.
       await reached(await store.end(), REACH_MILLISECONDS);
       failures.delete(duty.id);
       askAgainAt(key, 0);
     } catch (error) {
-      if (signal.aborted) return;
+      if (abort.aborted) return;
       const count = (failures.get(duty.id)?.count ?? 0) + 1;
       const delay = Math.min(RETRY_MILLISECONDS_MIN * 2 ** (count - 1), RETRY_MILLISECONDS_MAX);
       const notBefore = clock.now().epochMilliseconds + delay;
@@ -125,9 +125,9 @@ export function openProcess<E extends Event, S extends object, D extends Duty>(
     }
   }
 
-  async function sleep(signal: AbortSignal): Promise<void> {
+  async function sleep(stop: AbortSignal): Promise<void> {
     rest = new AbortController();
-    if (signal.aborted) return;
+    if (stop.aborted) return;
     const milliseconds = everyMilliseconds ?? untilNext();
     await clock.wait(milliseconds, rest.signal).catch(() => undefined);
   }

@@ -69,8 +69,9 @@ export function openProjector(feeds: readonly Feed[], dependencies: ProjectorDep
 
   /** The first build of a projection, or its rebuild for a new version. */
   async function startGeneration(feed: Feed): Promise<void> {
+    if (!writes) return feed.open(undefined);
     const collection = await readModels.begin(feed.name, feed.version);
-    if (writes) await readModels.activate(collection);
+    await readModels.activate(collection);
     await feed.open(collection);
   }
 
@@ -227,7 +228,7 @@ function openArrivals(clock: Clock): Pick<Projector, 'position' | 'reached'> & {
 }
 
 /** What the projector needs of a shelf, whatever its views are. */
-type Feed = Pick<
+export type Feed = Pick<
   Shelf<object>,
   | 'name'
   | 'version'

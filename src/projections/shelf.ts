@@ -20,8 +20,8 @@ export type Shelf<V extends object> = Views<V> &
   Readonly<{
     name: string;
     version: number;
-    /** Uses a generation, from its saved position. Forgets what was in memory. */
-    open: (collection: Collection) => Promise<void>;
+    /** Uses a generation, from its saved position; none: memory alone, from the beginning. Forgets what was in memory. */
+    open: (collection: Collection | undefined) => Promise<void>;
     /** The newest position applied. */
     position: () => bigint;
     /** Brings the views that these events change into memory, so that `apply` need not wait. */
@@ -67,7 +67,7 @@ export function shelfOf<E extends Event, V extends object>(
       dirty.clear();
       saving = [];
       collection = opened;
-      position = (await readModels.position(opened)) ?? BEGINNING;
+      position = (opened === undefined ? undefined : await readModels.position(opened)) ?? BEGINNING;
       savedPosition = position;
     },
     position: () => position,

@@ -33,8 +33,6 @@ export function performDeliverWebhook(dependencies: DeliverWebhookDependencies):
     const { commitSetId, customerId, regionId, status, attempt } = data;
     const { state } = await customers.state(customerId);
     const command = await attemptDelivery(data, state, dependencies, signal);
-    // Nobody knows whether an interrupted try arrived: it is made again after the restart.
-    if (signal.aborted) throw signal.reason;
     log.info({ customerId, regionId, commitSetId, status, attempt, result: command.type }, 'webhook');
     await deliveries.handle(commitSetId, command, { actor: 'system:deliver-webhook', requestId: id });
   };

@@ -1,0 +1,68 @@
+import { Command, CommanderError } from 'commander';
+import { addAdminCommands } from './admin.ts';
+import type { CommandTools } from './command.ts';
+import { addCommitCommands } from './commit.ts';
+import { addCustomerCommands } from './customer.ts';
+import { addHistoryCommands } from './history.ts';
+import { CommandFailure, EXIT } from './output.ts';
+import { addProjectionCommands } from './projections.ts';
+import { addRegionCommands } from './region.ts';
+import { addRouterCommands } from './router.ts';
+import { addSubnetCommands } from './subnet.ts';
+import { addTokenCommands } from './token.ts';
+import { addVerifyCommand } from './verify.ts';
+
+export type ProgramTools = CommandTools &
+  Readonly<{
+    version: string;
+    writeError: (text: string) => void;
+    serve: () => Promise<void>;
+    demo: (options: Readonly<{ exit: boolean }>) => Promise<void>;
+    /** The exit code and the line for an error that is not a command's own. */
+    explain: (error: unknown) => Readonly<{ exitCode: number; message: string }>;
+  }>;
+
+/** Runs the command that the arguments name and answers the exit code. */
+export async function runProgram(args: readonly string[], tools: ProgramTools): Promise<number> {
+  const program = new Command('edgeward')
+    .description('Customers take addresses out of service over a REST API; edgeward puts the result on every router of the region.')
+    .version(tools.version)
+    .configureOutput({ writeOut: tools.write, writeErr: tools.writeError })
+    .exitOverride();
+  program.command('serve').description('start the service').action(tools.serve);
+  program
+    .command('demo')
+    .description('the main job end to end, in a throw-away data directory')
+    .option('--exit', 'end instead of staying up')
+    .action((options: { exit?: boolean }) => tools.demo({ exit: options.exit === true }));
+  addAdminCommands(program, tools);
+  addRegionCommands(program, tools);
+  addRouterCommands(program, tools);
+  addCustomerCommands(program, tools);
+  addTokenCommands(program, tools);
+  addSubnetCommands(program, tools);
+  addCommitCommands(program, tools);
+  addHistoryCommands(program, tools);
+  addVerifyCommand(program, tools);
+  addProjectionCommands(program, tools);
+  for (const command of everyCommand(program)) command.exitOverride().configureOutput({ writeOut: tools.write, writeErr: tools.writeError });
+  try {
+    await program.parseAsync([...args], { from: 'user' });
+    return EXIT.ok;
+  } catch (error) {
+    return report(error, args.includes('--json'), tools);
+  }
+}
+
+function everyCommand(command: Command): readonly Command[] {
+  return [command, ...command.commands.flatMap(everyCommand)];
+}
+
+function report(error: unknown, json: boolean, tools: ProgramTools): number {
+  // Commander has printed its own message, or the help or version that was asked for.
+  if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
+  const { exitCode, message, code } =
+    error instanceof CommandFailure ? error : { ...tools.explain(error), code: 'failed' };
+  tools.writeError(json ? `${JSON.stringify({ error: { code, message } })}\n` : `edgeward: ${message}\n`);
+  return exitCode;
+}

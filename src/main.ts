@@ -1,0 +1,49 @@
+#!/usr/bin/env node
+import { readFileSync } from 'node:fs';
+import { createLog } from './adapters/log.ts';
+import { runProgram } from './cli/program.ts';
+import { BadConfig, readConfig } from './config.ts';
+import { commandHouse } from './main/command-house.ts';
+import { demo } from './main/demo.ts';
+import { startServer } from './main/server.ts';
+import { StoreUnavailable } from './ports/event-store.ts';
+
+/** sysexits.h: a setting is wrong; a service that is needed can't be reached. */
+const EXIT_CONFIG = 78;
+const EXIT_UNAVAILABLE = 69;
+
+const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string };
+const commandLog = createLog({ level: 'warn', destination: 'stderr' });
+
+process.exitCode = await runProgram(process.argv.slice(2), {
+  version,
+  write: (text) => void process.stdout.write(text),
+  writeError: (text) => void process.stderr.write(text),
+  withHouse: commandHouse(readConfig, commandLog),
+  serve,
+  demo: ({ exit }) => demo({ exit, write: (text) => void process.stdout.write(text), stopped: interrupted() }),
+  explain: (error) => {
+    const message = error instanceof Error ? error.message : String(error);
+    if (error instanceof BadConfig) return { exitCode: EXIT_CONFIG, message };
+    if (error instanceof StoreUnavailable) return { exitCode: EXIT_UNAVAILABLE, message };
+    return { exitCode: 1, message };
+  },
+});
+
+async function serve(): Promise<void> {
+  const config = readConfig();
+  const server = await startServer(config, createLog({ level: config.logLevel, destination: 'stdout' }));
+  interrupted().addEventListener('abort', () => void server.stop(), { once: true });
+  try {
+    await server.ended;
+  } finally {
+    await server.stop();
+  }
+}
+
+/** Aborts at SIGTERM or SIGINT. */
+function interrupted(): AbortSignal {
+  const controller = new AbortController();
+  process.once('SIGTERM', () => controller.abort()).once('SIGINT', () => controller.abort());
+  return controller.signal;
+}

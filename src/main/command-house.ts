@@ -1,0 +1,149 @@
+import { systemClock } from '../adapters/clock.ts';
+import { systemIds } from '../adapters/ids.ts';
+import { createOpenRouter } from '../adapters/routers/open-router.ts';
+import type { House, WithHouse } from '../cli/house.ts';
+import { commitNow, type CommitStatus } from '../commands/ip-control/commit-now.ts';
+import { openCommitWatch } from '../commands/ip-control/commit-watch.ts';
+import { commitKey } from '../commands/ip-control/customer-state.ts';
+import type { Config } from '../config.ts';
+import { type CustomerEvent, customerEvents } from '../events/ip-control/customer.ts';
+import type { ListKind } from '../events/ip-control/vocabulary.ts';
+import { isRefusal } from '../kernel/decider.ts';
+import type { Log } from '../ports/log.ts';
+import { performDeployCommit } from '../processes/ip-control/perform-deploy-commit.ts';
+import { type Feed, openProjector } from '../projections/projector.ts';
+import { rebuildProjections } from '../projections/rebuild.ts';
+import { type Aggregates, openAggregates } from './aggregates.ts';
+import { processShelves } from './processes.ts';
+import { openRouterDrivers } from './router-drivers.ts';
+import { codec, openStores, type Stores } from './stores.ts';
+import { openViews } from './views.ts';
+
+const CUSTOMER_EVENT_TYPES = new Set<string>(customerEvents.map(({ type }) => type));
+
+/** Opens the house for one command over the stores that the settings name. */
+export function commandHouse(readConfig: () => Config, log: Log): WithHouse {
+  return async (work) => {
+    const config = readConfig();
+    const stores = await openStores(config, log, 'command');
+    try {
+      return await work(houseOf(config, log, stores));
+    } finally {
+      await stores.close();
+    }
+  };
+}
+
+function houseOf(config: Config, log: Log, stores: Stores): House {
+  const { store, snapshots, secrets, readModels } = stores;
+  const [clock, ids] = [systemClock, systemIds];
+  const aggregates = openAggregates({ store, codec, snapshots, clock, ids, log });
+  const openRouter = createOpenRouter({ secrets, clock: systemClock, ids: systemIds });
+  const views = openViews(readModels);
+  const shelves: readonly Feed[] = [...Object.values(views), ...processShelves(config, readModels)];
+  return {
+    ...aggregates,
+    store,
+    storeAsStored: stores.storeAsStored(),
+    clock,
+    ids,
+    secrets,
+    views,
+    openRouter,
+    isCustomerEvent: (event): event is CustomerEvent => CUSTOMER_EVENT_TYPES.has(event.type),
+    catchUp: () => catchUp(stores, Object.values(views), log),
+    projections: {
+      names: shelves.map(({ name }) => name),
+      status: () => projectionStatus(stores, shelves),
+      rebuild: (names, progress) => {
+        const wanted = shelves.filter(({ name }) => names.includes(name));
+        return rebuildProjections(wanted, { store, readModels, clock, log }, progress);
+      },
+    },
+    commitNow: (customerId, regionId, list) => commitHereOrThere({ customerId, regionId, list }, aggregates, stores, config, log),
+    close: stores.close,
+  };
+}
+
+/** Beside a running server the views are brought up to date in memory only: the server saves them. */
+async function catchUp({ store, readModels, leases }: Stores, views: readonly Feed[], log: Log): Promise<void> {
+  const lease = await leases.tryAcquire('projections');
+  const writes = !('heldBy' in lease);
+  try {
+    const projector = openProjector(views, { store, readModels, clock: systemClock, log, writes });
+    await projector.open();
+    await projector.catchUp();
+  } finally {
+    if (!('heldBy' in lease)) await lease.release();
+  }
+}
+
+async function projectionStatus({ store, readModels }: Stores, shelves: readonly Feed[]) {
+  const end = await store.end();
+  return Promise.all(
+    shelves.map(async ({ name, version }) => {
+      const active = await readModels.active(name);
+      const position = active === undefined ? -1n : ((await readModels.position(active)) ?? -1n);
+      return { name, version: active?.version ?? version, position, behind: end - position };
+    }),
+  );
+}
+
+type Commit = Readonly<{ customerId: number; regionId: number; list: ListKind }>;
+
+/** A running server deploys what is requested; without one this process does, and keeps servers from starting meanwhile. */
+async function commitHereOrThere(commit: Commit, aggregates: Aggregates, stores: Stores, config: Config, log: Log): Promise<CommitStatus> {
+  const context = { actor: 'system:commit-run', requestId: systemIds.uuid() };
+  const server = await stores.leases.tryAcquire('server');
+  if (!('heldBy' in server)) {
+    try {
+      return await commitHere(commit, aggregates, stores, config, log);
+    } finally {
+      await server.release();
+    }
+  }
+  const { customers } = aggregates;
+  const watch = await openCommitWatch(stores.store);
+  const done = new AbortController();
+  const watching = watch.run(done.signal);
+  try {
+    const timeoutMilliseconds = config.synchronousTimeoutMilliseconds;
+    return await commitNow({ ...commit, reason: 'operator', timeoutMilliseconds }, context, { customers, watch, clock: systemClock, ids: systemIds });
+  } finally {
+    done.abort();
+    await watching;
+  }
+}
+
+async function commitHere(
+  { customerId, regionId, list }: Commit,
+  { customers, regions }: Aggregates,
+  { secrets }: Stores,
+  config: Config,
+  log: Log,
+): Promise<CommitStatus> {
+  const requestId = systemIds.uuid();
+  const command = { type: 'RequestCommit', data: { regionId, list, reason: 'operator', commitSetId: systemIds.uuid() } } as const;
+  const answer = await customers.handle(customerId, command, { actor: 'system:commit-run', requestId });
+  if (isRefusal(answer) || answer.state.phase === 'unregistered') return 'success';
+  const open = answer.state.commits.get(commitKey(regionId, list));
+  if (open === undefined) return 'success';
+  const { commitSetId, attempt } = open;
+  const drivers = openRouterDrivers(createOpenRouter({ secrets, clock: systemClock, ids: systemIds }));
+  try {
+    const deploy = performDeployCommit({
+      customers,
+      regions,
+      driverOf: drivers.driverOf,
+      clock: systemClock,
+      log,
+      timeoutMilliseconds: config.deployTimeoutMilliseconds,
+    });
+    const data = { customerId, regionId, list, commitSetId, attempt };
+    await deploy({ type: 'DeployCommit', id: `${commitSetId}#${attempt}`, data }, new AbortController().signal);
+  } finally {
+    await drivers.close();
+  }
+  const { state } = await customers.state(customerId);
+  return state.phase === 'registered' && state.commits.has(commitKey(regionId, list)) ? 'failed' : 'success';
+}

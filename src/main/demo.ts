@@ -1,0 +1,153 @@
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { systemClock } from '../adapters/clock.ts';
+import { createLog } from '../adapters/log.ts';
+import { runProgram } from '../cli/program.ts';
+import { readConfig } from '../config.ts';
+import { commandHouse } from './command-house.ts';
+import { type RunningServer, startServer } from './server.ts';
+
+const DEMO_SECONDS_MAX = 60;
+
+/** What the demo needs from its caller: where to print, and how long to stay. */
+export type DemoOptions = Readonly<{ exit: boolean; write: (text: string) => void; stopped: AbortSignal }>;
+
+/** The main job end to end on the embedded default, in a throw-away data directory, with a quiet period of two seconds. */
+export async function demo({ exit, write, stopped }: DemoOptions): Promise<void> {
+  const directory = mkdtempSync(join(tmpdir(), 'edgeward-demo-'));
+  const received = await openReceiver();
+  let server: RunningServer | undefined;
+  try {
+    const config = readConfig({
+      DATA_DIR: join(directory, 'data'),
+      PORT: '0',
+      QUIET_PERIOD: 'PT2S',
+      SCHEDULER_INTERVAL: 'PT0.5S',
+      WEBHOOK_ALLOW_PRIVATE: 'true',
+      LOG_LEVEL: 'warn',
+    });
+    const log = createLog({ level: config.logLevel, destination: 'stderr' });
+    server = await startServer(config, log);
+    write(`edgeward serves ${server.url} from ${directory}\n`);
+    const command = commandRunner(commandHouse(() => config, log), write);
+    const token = await prepare(command, directory, received.url);
+    await playThrough(server.url, token, directory, received, write);
+    if (exit) return;
+    write(farewell(server.url, token));
+    if (!stopped.aborted) await Promise.race([once(stopped, 'abort'), server.ended]);
+  } finally {
+    await server?.stop();
+    received.server.close();
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+type RunCommand = (...args: readonly string[]) => Promise<Readonly<Record<string, unknown>>>;
+
+/** Runs commands as a shell would, shows them, and gives back what they print as JSON. */
+function commandRunner(withHouse: ReturnType<typeof commandHouse>, write: (text: string) => void): RunCommand {
+  return async (...args) => {
+    write(`\n$ edgeward ${args.map((arg) => (/\s/.test(arg) ? `'${arg}'` : arg)).join(' ')}\n`);
+    let printed = '';
+    const nothing = async (): Promise<void> => undefined;
+    const exitCode = await runProgram([...args, '--json'], {
+      version: '',
+      withHouse,
+      write: (text) => void (printed += text),
+      writeError: write,
+      serve: nothing,
+      demo: nothing,
+      explain: (error) => ({ exitCode: 1, message: error instanceof Error ? error.message : String(error) }),
+    });
+    if (exitCode !== 0) throw new Error(`edgeward ${args.join(' ')} ended with ${exitCode}`);
+    write(printed);
+    const result: unknown = JSON.parse(printed);
+    return typeof result === 'object' && result !== null ? { ...result } : {};
+  };
+}
+
+/** A region, a router, a customer, an IPv4 and an IPv6 subnet, a token. */
+async function prepare(command: RunCommand, directory: string, webhookUrl: string): Promise<string> {
+  await command('region', 'create', 'eu-west');
+  await command('router', 'add', 'eu-west', 'edge1', '--driver', 'file', '--option', `path=${join(directory, 'edge1')}`);
+  await command('customer', 'create', 'Acme Corp.', '--webhook-url', webhookUrl);
+  await command('subnet', 'add', 'Acme Corp.', '203.0.113.0/24', '--region', 'eu-west', '--asn', '64500', '--metro', 'ams');
+  await command('subnet', 'add', 'Acme Corp.', '2001:db8:7::/48', '--region', 'eu-west', '--asn', '64500', '--metro', 'ams');
+  const { token } = await command('token', 'create', 'Acme Corp.', '--label', 'demo');
+  return String(token);
+}
+
+async function playThrough(url: string, token: string, directory: string, received: Receiver, write: (text: string) => void): Promise<void> {
+  const api = apiClient(url, token, write);
+  await api('POST', '/ips/disable', { ip: '203.0.113.7' });
+  await api('POST', '/ips/bulk', { action: 'disable', range: { start: '203.0.113.8', end: '203.0.113.15' } });
+  await api('POST', '/ips/bulk', { action: 'disable', cidr: '2001:db8:7:ff00::/56' });
+  await api('GET', '/subnets/1/pending?view=ranges');
+  write('\n… waiting until the customer has been quiet for 2 s (PT2M outside the demo)\n');
+  const notification = await Promise.race([received.first, systemClock.wait(DEMO_SECONDS_MAX * 1000).then(() => undefined)]);
+  if (notification === undefined) throw new Error(`no webhook came within ${DEMO_SECONDS_MAX} s`);
+  const list = join(directory, 'edge1', 'Svc-ACME-CORP-BLACKHOLE');
+  write(`\nthe prefix-list as the router has it (${list}):\n${readFileSync(list, 'utf8')}`);
+  write(`\nthe webhook as it was received:\n${notification}\n`);
+  const pending = await api('GET', '/subnets/1/pending');
+  if (!pending.includes('"pending_changes":0')) throw new Error('addresses are still pending after the commit');
+}
+
+type Api = (method: string, path: string, body?: object) => Promise<string>;
+
+function apiClient(url: string, token: string, write: (text: string) => void): Api {
+  return async (method, path, body) => {
+    const json = body === undefined ? undefined : JSON.stringify(body);
+    write(`\n$ ${curl(url, token, method, path, json)}\n`);
+    const response = await fetch(`${url}/api/v1${path}`, {
+      method,
+      headers: { authorization: `Bearer ${token}`, ...(json === undefined ? {} : { 'content-type': 'application/json' }) },
+      ...(json === undefined ? {} : { body: json }),
+    });
+    const text = await response.text();
+    write(`${text}\n`);
+    if (!response.ok) throw new Error(`${method} ${path} answered ${response.status}`);
+    return text;
+  };
+}
+
+function curl(url: string, token: string, method: string, path: string, json?: string): string {
+  const data = json === undefined ? '' : ` -H 'Content-Type: application/json' -d '${json}'`;
+  const verb = method === 'GET' || json !== undefined ? '' : ` -X ${method}`;
+  return `curl -s${verb} -H 'Authorization: Bearer ${token}'${data} '${url}/api/v1${path}'`;
+}
+
+function farewell(url: string, token: string): string {
+  return [
+    '\nedgeward stays up; Ctrl-C ends it and removes its data. Go on with:\n',
+    curl(url, token, 'GET', '/subnets'),
+    curl(url, token, 'POST', '/ips/enable', JSON.stringify({ ip: '203.0.113.7' })),
+    curl(url, token, 'GET', '/subnets/1?view=ranges'),
+    '',
+  ].join('\n');
+}
+
+type Receiver = Readonly<{ server: Server; url: string; first: Promise<string> }>;
+
+/** A customer's webhook receiver: shows the first notification with its signature headers. */
+async function openReceiver(): Promise<Receiver> {
+  let show: (text: string) => void = () => undefined;
+  const first = new Promise<string>((resolve) => (show = resolve));
+  const server = createServer((request, response) => {
+    let body = '';
+    request.setEncoding('utf8').on('data', (chunk: string) => (body += chunk));
+    request.on('end', () => {
+      response.writeHead(204).end();
+      const headers = ['webhook-id', 'webhook-timestamp', 'webhook-signature'].map((name) => `${name}: ${String(request.headers[name])}`);
+      show([...headers, '', body].join('\n'));
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  return { server, url: `http://127.0.0.1:${port}/edgeward`, first };
+}

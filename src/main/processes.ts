@@ -1,0 +1,128 @@
+import type { Config } from '../config.ts';
+import type { Event } from '../kernel/event.ts';
+import type { Duty, Perform, Process } from '../kernel/process.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { EventStore } from '../ports/event-store.ts';
+import type { Ids } from '../ports/ids.ts';
+import type { Log } from '../ports/log.ts';
+import type { ReadModels } from '../ports/read-models.ts';
+import type { Secrets } from '../ports/secrets.ts';
+import type { WebhookSender } from '../ports/webhooks.ts';
+import { deliverWebhook } from '../processes/ip-control/deliver-webhook.ts';
+import { deployCommit } from '../processes/ip-control/deploy-commit.ts';
+import { finishReservations } from '../processes/ip-control/finish-reservations.ts';
+import { performDeliverWebhook } from '../processes/ip-control/perform-deliver-webhook.ts';
+import { performDeployCommit } from '../processes/ip-control/perform-deploy-commit.ts';
+import { performFinishReservation } from '../processes/ip-control/perform-finish-reservation.ts';
+import { performRequestCommit } from '../processes/ip-control/perform-request-commit.ts';
+import { quietPeriod } from '../processes/ip-control/quiet-period.ts';
+import { openProcess, type RunningProcess, statesOf } from '../processes/run.ts';
+import type { Feed, Projector } from '../projections/projector.ts';
+import { type Shelf, shelfOf } from '../projections/shelf.ts';
+import type { Aggregates } from './aggregates.ts';
+import type { RouterDrivers } from './router-drivers.ts';
+
+export type ProcessTools = Readonly<{
+  config: Config;
+  aggregates: Aggregates;
+  routerDrivers: RouterDrivers;
+  sender: WebhookSender;
+  store: EventStore;
+  secrets: Secrets;
+  clock: Clock;
+  ids: Ids;
+  log: Log;
+}>;
+
+/** One process manager with the shelf of its states; it runs once there is a projector to feed it. */
+export type WiredProcess = Readonly<{ shelf: Feed; start: (projector: Pick<Projector, 'reached'>) => RunningProcess }>;
+
+/** Deployments at the same moment; each router takes one change at a time. */
+const DEPLOYMENTS_MAX = 32;
+const WEBHOOKS_MAX = 64;
+const REQUESTS_MAX = 32;
+
+/** The process managers that a configuration stands for. Their names, for rebuilds, need no tools. */
+export function processDefinitions(config: Config) {
+  return {
+    quietPeriod: quietPeriod({
+      quietMilliseconds: config.quietPeriodMilliseconds,
+      retryMilliseconds: config.commitRetryMilliseconds,
+    }),
+    deployCommit,
+    deliverWebhook: deliverWebhook(config.webhookRetryDelayMilliseconds),
+    finishReservations,
+  };
+}
+
+/** Shelves of the processes' states. */
+export function processShelves(config: Config, readModels: ReadModels): readonly Feed[] {
+  const { quietPeriod: quiet, deployCommit: deploy, deliverWebhook: deliver, finishReservations: finish } = processDefinitions(config);
+  return [
+    shelfOf(statesOf(quiet), readModels),
+    shelfOf(statesOf(deploy), readModels),
+    shelfOf(statesOf(deliver), readModels),
+    shelfOf(statesOf(finish), readModels),
+  ];
+}
+
+/** Connects each process manager with what performs its duties. */
+export function wireProcesses(readModels: ReadModels, tools: ProcessTools): readonly WiredProcess[] {
+  const { config, aggregates, routerDrivers, clock, ids, log } = tools;
+  const definitions = processDefinitions(config);
+  return [
+    wire(definitions.finishReservations, performFinishReservation(aggregates), REQUESTS_MAX, readModels, tools),
+    wire(
+      definitions.quietPeriod,
+      performRequestCommit(aggregates.customers, ids),
+      REQUESTS_MAX,
+      readModels,
+      tools,
+      config.schedulerIntervalMilliseconds,
+    ),
+    wire(
+      definitions.deployCommit,
+      performDeployCommit({
+        ...aggregates,
+        driverOf: routerDrivers.driverOf,
+        clock,
+        log,
+        timeoutMilliseconds: config.deployTimeoutMilliseconds,
+      }),
+      DEPLOYMENTS_MAX,
+      readModels,
+      tools,
+    ),
+    wire(
+      definitions.deliverWebhook,
+      performDeliverWebhook({ ...aggregates, ...tools, retries: config.webhookRetries }),
+      WEBHOOKS_MAX,
+      readModels,
+      tools,
+    ),
+  ];
+}
+
+function wire<E extends Event, S extends object, D extends Duty>(
+  process: Process<E, S, D>,
+  perform: Perform<D>,
+  concurrency: number,
+  readModels: ReadModels,
+  { store, clock, log }: ProcessTools,
+  everyMilliseconds?: number,
+): WiredProcess {
+  const shelf: Shelf<S> = shelfOf(statesOf(process), readModels);
+  return {
+    shelf,
+    start: ({ reached }) =>
+      openProcess(process, perform, {
+        states: shelf,
+        store,
+        clock,
+        log,
+        reached,
+        concurrency,
+        ...(everyMilliseconds === undefined ? {} : { everyMilliseconds }),
+      }),
+  };
+}

@@ -1,0 +1,159 @@
+import type { AddressInfo } from 'node:net';
+import { once } from 'node:events';
+import type { Server } from 'node:http';
+import { systemClock } from '../adapters/clock.ts';
+import { systemIds } from '../adapters/ids.ts';
+import { createOpenRouter } from '../adapters/routers/open-router.ts';
+import { createWebhookSender } from '../adapters/webhooks/webhook-sender.ts';
+import { commitNow } from '../commands/ip-control/commit-now.ts';
+import { openCommitWatch } from '../commands/ip-control/commit-watch.ts';
+import type { Config } from '../config.ts';
+import { createHttpServer } from '../http/app.ts';
+import type { Lease } from '../ports/leases.ts';
+import type { Log } from '../ports/log.ts';
+import { openProjector, type Projector } from '../projections/projector.ts';
+import { openAggregates } from './aggregates.ts';
+import { wireProcesses } from './processes.ts';
+import { openRouterDrivers } from './router-drivers.ts';
+import { codec, openStores, type Stores } from './stores.ts';
+import { openViews } from './views.ts';
+
+/** A server that accepts requests. */
+export type RunningServer = Readonly<{
+  url: string;
+  /** Rejects when a part of the server can't go on; resolves after `stop`. */
+  ended: Promise<void>;
+  /** Stops accepting, finishes requests and deployments under way (bounded), saves, closes. */
+  stop: () => Promise<void>;
+}>;
+
+/** Another server has this data directory. */
+export class AlreadyServed extends Error {
+  override readonly name = 'AlreadyServed';
+}
+
+const LEASE_WAIT_MILLISECONDS = 15_000;
+const REQUESTS_END_MILLISECONDS = 10_000;
+const SHOWN_MILLISECONDS = 5_000;
+
+/** Starts everything, in the order in which data flows; resolves when HTTP is listening. */
+export async function startServer(config: Config, log: Log): Promise<RunningServer> {
+  const stores = await openStores(config, log, 'serve');
+  try {
+    const leases = await takeLeases(stores, config);
+    return await startParts(config, log, stores, leases);
+  } catch (error) {
+    await stores.close();
+    throw error;
+  }
+}
+
+async function startParts(config: Config, log: Log, stores: Stores, leases: readonly Lease[]): Promise<RunningServer> {
+  const { store, readModels, snapshots, secrets } = stores;
+  const [clock, ids] = [systemClock, systemIds];
+  const aggregates = openAggregates({ store, codec, snapshots, clock, ids, log });
+  const routerDrivers = openRouterDrivers(createOpenRouter({ secrets, clock, ids }));
+  const sender = createWebhookSender({
+    clock,
+    timeoutMilliseconds: config.webhookTimeoutMilliseconds,
+    allowPrivate: config.webhookAllowPrivate,
+  });
+  const views = openViews(readModels);
+  const wired = wireProcesses(readModels, { config, aggregates, routerDrivers, sender, store, secrets, clock, ids, log });
+  const projector = openProjector([...Object.values(views), ...wired.map(({ shelf }) => shelf)], {
+    store,
+    readModels,
+    clock,
+    log,
+    writes: true,
+  });
+  await projector.open();
+  const running = new Map(wired.map(({ shelf, start }) => [shelf.name, start(projector)]));
+  projector.onTouched((touched) => {
+    for (const { shelf, keys } of touched) running.get(shelf)?.touched(keys);
+  });
+  const watch = await openCommitWatch(store);
+  const [stopProcesses, abortProcesses, stopProjector] = [new AbortController(), new AbortController(), new AbortController()];
+  const startedAt = await store.end();
+  const following = projector.run(stopProjector.signal);
+  const watching = watch.run(stopProjector.signal);
+  const processing = Promise.all([...running.values()].map((process) => process.run(stopProcesses.signal, abortProcesses.signal)));
+
+  const http = createHttpServer({
+    customers: aggregates.customers,
+    views,
+    commitNow: (customerId, regionId, context) =>
+      commitNow(
+        { customerId, regionId, list: 'BLACKHOLE', reason: 'synchronous', timeoutMilliseconds: config.synchronousTimeoutMilliseconds },
+        context,
+        { customers: aggregates.customers, watch, clock, ids },
+      ),
+    shown: (position) => projector.reached(position, SHOWN_MILLISECONDS),
+    readiness: () => readiness(stores, projector, startedAt),
+    log,
+    trustProxy: config.trustProxy,
+  });
+  const url = await listen(http, config);
+  log.info({ url, pid: process.pid }, 'edgeward is listening');
+
+  let stopping: Promise<void> | undefined;
+  const stop = (): Promise<void> => (stopping ??= stopParts());
+  return { url, ended: Promise.all([following, watching, processing]).then(() => undefined), stop };
+
+  async function stopParts(): Promise<void> {
+    log.info({}, 'stopping');
+    await closeHttp(http);
+    stopProcesses.abort();
+    const patience = clock.wait(config.deployTimeoutMilliseconds, stopProjector.signal).then(
+      () => abortProcesses.abort(),
+      () => undefined,
+    );
+    await processing.catch(() => undefined);
+    stopProjector.abort();
+    await Promise.allSettled([following, watching, patience]);
+    await Promise.all([routerDrivers.close(), sender.close()]);
+    for (const lease of leases) await lease.release();
+    await stores.close();
+    log.info({}, 'stopped');
+  }
+}
+
+async function takeLeases({ leases }: Stores, config: Config): Promise<readonly Lease[]> {
+  const server = await leases.tryAcquire('server');
+  if ('heldBy' in server) throw new AlreadyServed(`another server runs on ${config.dataDir}: ${server.heldBy}`);
+  // A command may hold this for a moment, to bring views up to date.
+  const projections = await leases.acquire('projections', AbortSignal.timeout(LEASE_WAIT_MILLISECONDS));
+  return [server, projections];
+}
+
+async function readiness({ store }: Stores, projector: Projector, startedAt: bigint): Promise<Record<string, string | undefined>> {
+  const isReachable = await store.end().then(
+    () => true,
+    () => false,
+  );
+  return {
+    event_store: isReachable ? undefined : 'unreachable',
+    projections: projector.position() >= startedAt ? undefined : 'catching up',
+  };
+}
+
+async function listen(http: Server, { host, port }: Config): Promise<string> {
+  http.listen(port, host);
+  await once(http, 'listening');
+  const address = http.address();
+  if (address === null || typeof address === 'string') throw new Error('the server listens on no port');
+  return urlOf(address);
+}
+
+function urlOf({ address, port, family }: AddressInfo): string {
+  return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
+}
+
+async function closeHttp(http: Server): Promise<void> {
+  const closed = once(http, 'close');
+  http.close();
+  http.closeIdleConnections();
+  const timer = setTimeout(() => http.closeAllConnections(), REQUESTS_END_MILLISECONDS);
+  await closed;
+  clearTimeout(timer);
+}

@@ -1,0 +1,24 @@
+import { administratorProjection } from '../projections/ip-control/administrator-view.ts';
+import { addressProjection } from '../projections/ip-control/address-view.ts';
+import { commitProjection } from '../projections/ip-control/commit-view.ts';
+import { customerProjection } from '../projections/ip-control/customer-view.ts';
+import { regionProjection } from '../projections/ip-control/region-view.ts';
+import { subnetProjection } from '../projections/ip-control/subnet-view.ts';
+import { tokenProjection } from '../projections/ip-control/token-view.ts';
+import { shelfOf } from '../projections/shelf.ts';
+import type { ReadModels } from '../ports/read-models.ts';
+
+/** A shelf for each view that people read. */
+export function openViews(readModels: ReadModels) {
+  return {
+    customers: shelfOf(customerProjection, readModels),
+    tokens: shelfOf(tokenProjection, readModels),
+    subnets: shelfOf(subnetProjection, readModels),
+    addresses: shelfOf(addressProjection, readModels),
+    regions: shelfOf(regionProjection, readModels),
+    commits: shelfOf(commitProjection, readModels),
+    administrators: shelfOf(administratorProjection, readModels),
+  };
+}
+
+export type OpenViews = ReturnType<typeof openViews>;
