@@ -85,21 +85,21 @@ export class RangeSet {
 
   /** The addresses in this set, in the other one, or in both. */
   union(other: RangeSet): RangeSet {
-    return this.#with(unionOf(this.ipv4, other.ipv4), unionOf(this.ipv6, other.ipv6));
+    return withLists(this, unionOf(this.ipv4, other.ipv4), unionOf(this.ipv6, other.ipv6));
   }
 
   /** The addresses of this set that are not in the other one. */
   difference(other: RangeSet): RangeSet {
-    return this.#with(differenceOf(this.ipv4, other.ipv4), differenceOf(this.ipv6, other.ipv6));
+    return withLists(this, differenceOf(this.ipv4, other.ipv4), differenceOf(this.ipv6, other.ipv6));
   }
 
   /** The addresses in both sets. */
   intersection(other: RangeSet): RangeSet {
-    return this.#with(intersectionOf(this.ipv4, other.ipv4), intersectionOf(this.ipv6, other.ipv6));
+    return withLists(this, intersectionOf(this.ipv4, other.ipv4), intersectionOf(this.ipv6, other.ipv6));
   }
 
   contains(address: Address): boolean {
-    return holdsPoint(this.#part(address.version), pointOf(address));
+    return holdsPoint(partOf(this, address.version), pointOf(address));
   }
 
   equals(other: RangeSet): boolean {
@@ -113,7 +113,7 @@ export class RangeSet {
 
   /** How many addresses of the range the set holds, exactly. */
   countWithin(range: AddressRange): bigint {
-    return BigInt(sizeWithin(this.#part(range.version), edgesOf(range)));
+    return BigInt(sizeWithin(partOf(this, range.version), edgesOf(range)));
   }
 
   /** The maximal ranges in order: IPv4, then IPv6. */
@@ -124,14 +124,14 @@ export class RangeSet {
 
   /** The ranges from an address on, in order; a range that began before is cut. From an IPv4 address on, IPv6 follows. */
   *rangesFrom(address: Address): Generator<AddressRange, void, undefined> {
-    const list = this.#part(address.version);
+    const list = partOf(this, address.version);
     yield* rangesOf(list, [...pointOf(address), ...list.space.end]);
     if (address.version === 4) yield* rangesOf(this.ipv6, IPV6_SPACE.whole);
   }
 
   /** The ranges within a range, in order, cut at its ends. */
   *rangesWithin(range: AddressRange): Generator<AddressRange, void, undefined> {
-    yield* rangesOf(this.#part(range.version), edgesOf(range));
+    yield* rangesOf(partOf(this, range.version), edgesOf(range));
   }
 
   /** The range texts, for events, views and snapshots. */
@@ -141,15 +141,16 @@ export class RangeSet {
     pushIpv6Texts(this.ipv6, texts);
     return texts;
   }
+}
 
-  #part(version: 4 | 6): EdgeList {
-    return version === 4 ? this.ipv4 : this.ipv6;
-  }
+// These two are no private methods: TypeScript 7.0 miscompiles static fields of a class that has some.
+function partOf(set: RangeSet, version: 4 | 6): EdgeList {
+  return version === 4 ? set.ipv4 : set.ipv6;
+}
 
-  /** This set when nothing changed, so that equal states stay the same object. */
-  #with(ipv4: EdgeList = this.ipv4, ipv6: EdgeList = this.ipv6): RangeSet {
-    return ipv4 === this.ipv4 && ipv6 === this.ipv6 ? this : new RangeSet(ipv4, ipv6);
-  }
+/** The same set when nothing changed, so that equal states stay the same object. */
+function withLists(set: RangeSet, ipv4: EdgeList, ipv6: EdgeList): RangeSet {
+  return ipv4 === set.ipv4 && ipv6 === set.ipv6 ? set : new RangeSet(ipv4, ipv6);
 }
 
 /** Builds both lists of a set from merged ranges. */
