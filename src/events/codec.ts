@@ -1,0 +1,208 @@
+import type { z } from 'zod';
+import type { Event, Metadata, Recorded, Sealed } from '../kernel/event.ts';
+
+/** Lifts the data of one schema number to the next. Pure; has a stored sample as its test. */
+export type Upcaster = (data: unknown) => unknown;
+
+/** One type of event: its name, its newest schema, and the way up from each older one. */
+export type EventDefinition<Type extends string = string, Data extends object = object> = Readonly<{
+  type: Type;
+  schema: number;
+  check: z.ZodType<Data>;
+  /** By the schema number that they lift: `{ 1: from1to2, 2: from2to3 }` for an event at schema 3. */
+  upcasters: Readonly<Record<number, Upcaster>>;
+}>;
+
+/** The event that a definition (or a union of them) stands for. */
+export type EventOf<Definition extends EventDefinition> =
+  Definition extends EventDefinition<infer Type, infer Data> ? Event<Type, Data> : never;
+
+/** An event as a store holds it, before anyone has looked at what it says. */
+export type StoredEvent = Readonly<{
+  id: string;
+  stream: string;
+  revision: bigint;
+  position: bigint;
+  type: string;
+  data: unknown;
+  metadata: unknown;
+}>;
+
+/** The one way of events into a store and out of it. */
+export type Codec = Readonly<{
+  /** @throws UnencodableEvent for an event that could not be read back. */
+  encode: (event: Sealed) => void;
+  /** @throws UndecodableEvent for an unknown type or schema, or for data or metadata that fail their check. */
+  decode: (stored: StoredEvent) => Recorded;
+  /** The newest schema number of a type: what new events are written with. @throws Error for an unknown type. */
+  schemaOf: (type: string) => number;
+}>;
+
+/**
+ * Defines an event: `schemaNumber` counts from 1, and needs one upcaster for every number below it.
+ *
+ * Each event of a rebuild passes its schema, so keep it cheap. Measured per check, on an event of five fields:
+ * `z.strictObject` of strings and numbers 0.3–0.5 µs, each nested object about 0.1 µs more than a tuple or a string,
+ * each `.regex()`, `.length()`, `.min()`, `.refine()` 0.1 µs more, a union up to one try per member (`z.discriminatedUnion`: one).
+ * Values are validated where they enter, by commands; the schema of the event only has to prove its shape.
+ * No transforms and no defaults: what is decoded must be what was hashed.
+ */
+export function defineEvent<const Type extends string, Data extends object>(
+  type: Type,
+  schemaNumber: number,
+  check: z.ZodType<Data>,
+  upcasters: Readonly<Record<number, Upcaster>> = {},
+): EventDefinition<Type, Data> {
+  for (let from = 1; from < schemaNumber; from += 1) {
+    if (upcasters[from] === undefined)
+      throw new Error(`${type} is at schema ${schemaNumber} and lacks upcaster ${from}`);
+  }
+  return { type, schema: schemaNumber, check, upcasters };
+}
+
+/** Puts definitions together. @throws Error when two define the same type. */
+export function createCodec(definitions: readonly EventDefinition[]): Codec {
+  const byType = indexByType(definitions);
+  return {
+    encode: (event) => {
+      const definition = byType.get(event.type);
+      const problem =
+        definition === undefined
+          ? 'its type is not defined'
+          : (metadataProblem(event.metadata) ??
+            schemaProblem(definition, event.metadata.schema) ??
+            dataProblem(definition.check.safeParse(event.data)));
+      if (problem !== undefined) throw new UnencodableEvent(event.type, problem);
+    },
+    decode: (stored) => {
+      const metadata = checkedMetadata(stored);
+      const definition = byType.get(stored.type);
+      if (definition === undefined) throw new UndecodableEvent(stored, 'its type is not known');
+      const parsed = definition.check.safeParse(upcast(definition, metadata.schema, stored));
+      if (!parsed.success) throw new UndecodableEvent(stored, dataProblem(parsed) ?? 'its data fail');
+      return recorded(stored, parsed.data, metadata);
+    },
+    schemaOf: (type) => {
+      const definition = byType.get(type);
+      if (definition === undefined) throw new Error(`${type} is not a defined type of event`);
+      return definition.schema;
+    },
+  };
+}
+
+/**
+ * The same codec for readers who must see what was really stored, as an audit of the hash chain must: data are given back
+ * as they stand, neither upcast nor checked; type and metadata are still checked.
+ */
+export function asStored(codec: Codec): Codec {
+  return {
+    ...codec,
+    decode: (stored) => {
+      const metadata = checkedMetadata(stored);
+      if (!isObject(stored.data)) throw new UndecodableEvent(stored, 'its data are not an object');
+      return recorded(stored, stored.data, metadata);
+    },
+  };
+}
+
+/** An event of the log that this program can't read: it stops the reader, it is never skipped. */
+export class UndecodableEvent extends Error {
+  override readonly name = 'UndecodableEvent';
+  readonly type: string;
+  readonly position: bigint;
+  constructor(stored: StoredEvent, problem: string, options?: ErrorOptions) {
+    const { type, position, stream, revision } = stored;
+    super(`can't read event ${type} at position ${position} (revision ${revision} of ${stream}): ${problem}`, options);
+    this.type = type;
+    this.position = position;
+  }
+}
+
+/** An event that must not be written, since it could not be read back. A mistake of the program. */
+export class UnencodableEvent extends Error {
+  override readonly name = 'UnencodableEvent';
+  readonly type: string;
+  constructor(type: string, problem: string) {
+    super(`won't write event ${type}: ${problem}`);
+    this.type = type;
+  }
+}
+
+function indexByType(definitions: readonly EventDefinition[]): ReadonlyMap<string, EventDefinition> {
+  const byType = new Map<string, EventDefinition>();
+  for (const definition of definitions) {
+    if (byType.has(definition.type)) throw new Error(`${definition.type} is defined twice`);
+    byType.set(definition.type, definition);
+  }
+  return byType;
+}
+
+function upcast(definition: EventDefinition, from: number, stored: StoredEvent): unknown {
+  if (from === definition.schema) return stored.data;
+  if (from > definition.schema) {
+    throw new UndecodableEvent(stored, `it has schema ${from}, and this program knows none above ${definition.schema}`);
+  }
+  let data = stored.data;
+  for (let schema = from; schema < definition.schema; schema += 1) {
+    try {
+      data = definition.upcasters[schema]?.(data);
+    } catch (cause) {
+      throw new UndecodableEvent(stored, `upcaster ${schema} failed`, { cause });
+    }
+  }
+  return data;
+}
+
+function schemaProblem(definition: EventDefinition, schema: number): string | undefined {
+  return schema === definition.schema
+    ? undefined
+    : `its metadata say schema ${schema}, and ${definition.schema} is written`;
+}
+
+function dataProblem(parsed: z.ZodSafeParseResult<object>): string | undefined {
+  if (parsed.success) return undefined;
+  return parsed.error.issues.map(({ path, message }) => `${['data', ...path].join('.')}: ${message}`).join('; ');
+}
+
+function checkedMetadata(stored: StoredEvent): Metadata {
+  if (isMetadata(stored.metadata)) return stored.metadata;
+  throw new UndecodableEvent(stored, metadataProblem(stored.metadata) ?? 'metadata: fail');
+}
+
+function recorded(stored: StoredEvent, data: object, metadata: Metadata): Recorded {
+  const { id, type, stream, revision, position } = stored;
+  return { id, type, data, metadata, stream, revision, position };
+}
+
+const METADATA_TEXTS = ['actor', 'at', '$correlationId', '$causationId', 'previousHash', 'hash'] as const;
+
+/** Metadata have one shape for all events and are checked a million times in a rebuild: by hand, a tenth of zod's cost. */
+function isMetadata(value: unknown): value is Metadata {
+  if (!isObject(value)) return false;
+  const fields: Partial<Record<keyof Metadata, unknown>> = value;
+  return (
+    typeof fields.actor === 'string' &&
+    typeof fields.at === 'string' &&
+    typeof fields.schema === 'number' &&
+    Number.isInteger(fields.schema) &&
+    fields.schema >= 1 &&
+    typeof fields.$correlationId === 'string' &&
+    typeof fields.$causationId === 'string' &&
+    typeof fields.previousHash === 'string' &&
+    typeof fields.hash === 'string'
+  );
+}
+
+function metadataProblem(value: unknown): string | undefined {
+  if (isMetadata(value)) return undefined;
+  if (!isObject(value)) return 'metadata: not an object';
+  const fields: Partial<Record<keyof Metadata, unknown>> = value;
+  const missing = METADATA_TEXTS.filter((name) => typeof fields[name] !== 'string');
+  return missing.length > 0
+    ? `metadata.${missing.join(', metadata.')}: not a text`
+    : 'metadata.schema: not a whole number from 1';
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
+}

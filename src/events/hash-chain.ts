@@ -1,0 +1,114 @@
+import { hash as digest } from 'node:crypto';
+import type { Event, Metadata, Recorded, Sealed } from '../kernel/event.ts';
+import type { Ids } from '../ports/ids.ts';
+
+/** What is said of all events of one append. */
+export type Seal = Readonly<{
+  stream: string;
+  /** Of the stream's last event; empty for a stream that does not exist yet. */
+  previousHash: string;
+  actor: string;
+  /** As events write it: `2026-11-27T20:50:00.123+00:00`. */
+  at: string;
+  correlationId: string;
+  causationId: string;
+  ids: Ids;
+  /** The schema number that a type is written with: the codec's. */
+  schemaOf: (type: string) => number;
+}>;
+
+/** Gives events their ids and metadata, and chains each to the one before it, so that an altered or missing one shows. */
+export function seal<E extends Event>(events: readonly E[], by: Seal): Sealed<E>[] {
+  const { stream, actor, at, correlationId: $correlationId, causationId: $causationId } = by;
+  let { previousHash } = by;
+  return events.map((event) => {
+    const id = by.ids.uuid();
+    const schema = by.schemaOf(event.type);
+    const unhashed = { actor, at, schema, $correlationId, $causationId, previousHash };
+    const hash = hashOf(stream, id, event, unhashed);
+    const metadata = { actor, at, schema, $correlationId, $causationId, previousHash, hash };
+    previousHash = hash;
+    // The spread comes last and the metadata are written out: the other way round costs the engine twenty times as much.
+    return { id, metadata, ...event };
+  });
+}
+
+/**
+ * Whether a recorded event is what was sealed, and follows the event with `previousHash` (empty: it is the first of its stream).
+ * Give it events as they are stored, not upcast: the hash covers what was written.
+ */
+export function checkLink(previousHash: string, recorded: Recorded): boolean {
+  const { metadata, stream, id } = recorded;
+  return metadata.previousHash === previousHash && metadata.hash === hashOf(stream, id, recorded, metadata);
+}
+
+/** SHA-256 (hex) over the previous hash and the event's canonical content. */
+function hashOf(stream: string, id: string, { type, data }: Event, metadata: Omit<Metadata, 'hash'>): string {
+  const { actor, at, schema, $correlationId, $causationId, previousHash } = metadata;
+  const content = {
+    data,
+    id,
+    metadata: { $causationId, $correlationId, actor, at, previousHash, schema },
+    stream,
+    type,
+  };
+  return digest('sha256', previousHash + canonicalJson(content), 'hex');
+}
+
+/**
+ * JSON in the one form that RFC 8785 gives a value: no spaces, keys sorted by UTF-16 code units, numbers and texts as
+ * ECMAScript writes them. Keys whose value is undefined are left out, as in JSON.
+ * @throws TypeError for what is not plain JSON.
+ */
+export function canonicalJson(value: unknown): string {
+  // Measured: joining texts here is faster than JSON.stringify on a sorted copy.
+  if (typeof value === 'string') return quoted(value);
+  if (typeof value === 'object' && value !== null) {
+    if (Array.isArray(value)) return canonicalArray(value);
+    if (isPlain(value)) return canonicalObject(value);
+  }
+  if (value === null || typeof value === 'boolean' || (typeof value === 'number' && Number.isFinite(value))) {
+    return String(value);
+  }
+  throw new TypeError(`not plain JSON: ${String(value)}`);
+}
+
+function canonicalArray(items: readonly unknown[]): string {
+  let text = '[';
+  for (let index = 0; index < items.length; index += 1) {
+    text += index === 0 ? canonicalJson(items[index]) : `,${canonicalJson(items[index])}`;
+  }
+  return `${text}]`;
+}
+
+function canonicalObject(fields: Readonly<Record<string, unknown>>): string {
+  let text = '';
+  for (const key of sortedKeys(fields)) {
+    const value = fields[key];
+    if (value === undefined) continue;
+    text += `${text === '' ? '' : ','}${quoted(key)}:${canonicalJson(value)}`;
+  }
+  return `{${text}}`;
+}
+
+function sortedKeys(fields: Readonly<Record<string, unknown>>): readonly string[] {
+  const keys = Object.keys(fields);
+  let previous = '';
+  for (const key of keys) {
+    // Sorting costs more than looking, and most objects are small or in order.
+    if (key < previous) return keys.sort();
+    previous = key;
+  }
+  return keys;
+}
+
+const NEEDS_NO_ESCAPE = /^[ !#-[\]-~]*$/;
+
+function quoted(text: string): string {
+  return NEEDS_NO_ESCAPE.test(text) ? `"${text}"` : JSON.stringify(text);
+}
+
+function isPlain(value: object): value is Readonly<Record<string, unknown>> {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
+}
