@@ -70,7 +70,7 @@ export function canonicalJson(value: unknown): string {
   if (value === null || typeof value === 'boolean' || (typeof value === 'number' && Number.isFinite(value))) {
     return String(value);
   }
-  throw new TypeError(`not plain JSON: ${String(value)}`);
+  throw new TypeError(`not plain JSON: ${typeof value === 'number' ? value : `a value of type ${typeof value}`}`);
 }
 
 function canonicalArray(items: readonly unknown[]): string {

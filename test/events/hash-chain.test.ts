@@ -158,7 +158,7 @@ function backwards(value: unknown): unknown {
   // Built without assignment: a key may be `__proto__`.
   return Object.fromEntries(
     Object.entries(value)
-      .reverse()
+      .toReversed()
       .map(([key, field]) => [key, backwards(field)]),
   );
 }
