@@ -178,7 +178,7 @@ export function plain(value: unknown): unknown {
   if (value instanceof RangeSet) return value.toJSON();
   if (value instanceof NumberedMap) return [...value.values()].map(plain);
   if (value instanceof Map)
-    return Object.fromEntries([...value].map(([key, of]) => [String(key), plain(of)]).sort(byKey));
+    return Object.fromEntries([...value].map(([key, of]): [string, unknown] => [String(key), plain(of)]).sort(byKey));
   if (value instanceof Set) return [...value].map(plain);
   if (Array.isArray(value)) return value.map(plain);
   if (typeof value !== 'object' || value === null) return value;
