@@ -55,6 +55,8 @@ type Line<S> = {
   /** Of the newest event. */
   at: string;
   snapshotRevision: bigint;
+  /** The next snapshot is kept after this many events: a large state is written seldom. */
+  snapshotAfter: number;
   /** The newest append under way; it settles after all earlier ones. */
   pending: Promise<unknown> | undefined;
 };
@@ -204,6 +206,7 @@ export function openAggregate<C extends Command, S, E extends Event>(
       position: BEGINNING,
       at: '',
       snapshotRevision: NO_STREAM,
+      snapshotAfter: snapshotEvery,
       pending: undefined,
     };
   }
@@ -222,6 +225,7 @@ export function openAggregate<C extends Command, S, E extends Event>(
         position: last.position,
         at: snapshot.at,
         snapshotRevision: snapshot.revision,
+        snapshotAfter: snapshotInterval(snapshot.json),
         pending: undefined,
       };
     } catch (error) {
@@ -230,12 +234,18 @@ export function openAggregate<C extends Command, S, E extends Event>(
     }
   }
 
+  /** Writing a snapshot costs about as much as replaying one event for each 50 bytes of it. */
+  function snapshotInterval(json: string): number {
+    return Math.max(snapshotEvery, Math.ceil(json.length / 50));
+  }
+
   function keepSnapshot(stream: string, line: Line<S>): void {
     if (decider.snapshot === undefined || line.pending !== undefined) return;
-    if (line.revision - line.snapshotRevision < BigInt(snapshotEvery)) return;
+    if (line.revision - line.snapshotRevision < BigInt(line.snapshotAfter)) return;
     line.snapshotRevision = line.revision;
     const { revision, hash, at } = line;
     const json = JSON.stringify(decider.snapshot.encode(line.state));
+    line.snapshotAfter = snapshotInterval(json);
     snapshots
       .save(stream, { version: decider.snapshot.version, revision, hash, at, json })
       .catch((error: unknown) => log.warn({ stream, error }, 'a snapshot could not be kept'));

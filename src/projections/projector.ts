@@ -36,6 +36,8 @@ export type ProjectorDependencies = Readonly<{
 
 const UNSAVED_MAX = 20_000;
 const SAVE_TRIES_MAX = 5;
+/** Large views are saved seldom: saving takes at most one part in this many of the time. */
+const REST_FACTOR = 20;
 const SWEEP_MILLISECONDS = 250;
 /** While catching up, views change again and again: saving them seldom saves most of the work. */
 const CATCH_UP_FLUSH_MILLISECONDS = 2_000;
@@ -46,6 +48,8 @@ export function openProjector(feeds: readonly Feed[], dependencies: ProjectorDep
   const arrivals = openArrivals(clock);
   let listener: ((touched: readonly Touched[]) => void) | undefined;
   let unsavedSince: number | undefined;
+  /** How long the last save took. */
+  let saveMilliseconds = 0;
   let saving: Promise<void> = Promise.resolve();
   let timerRuns = false;
   let gone: CollectionGone | undefined;
@@ -98,7 +102,7 @@ export function openProjector(feeds: readonly Feed[], dependencies: ProjectorDep
         try {
           for await (const page of store.follow(lowest(), signal)) {
             await take(page);
-            if (isOlder(flushMilliseconds)) await flush();
+            if (isOlder(flushMilliseconds + REST_FACTOR * saveMilliseconds)) await flush();
             else saveSoon(signal);
           }
           return;
@@ -140,7 +144,7 @@ export function openProjector(feeds: readonly Feed[], dependencies: ProjectorDep
     if (timerRuns || !writes) return;
     timerRuns = true;
     clock
-      .wait(flushMilliseconds, signal)
+      .wait(flushMilliseconds + REST_FACTOR * saveMilliseconds, signal)
       .then(flush, () => undefined)
       .catch((error: unknown) => {
         if (error instanceof CollectionGone) gone = error;
@@ -170,6 +174,7 @@ export function openProjector(feeds: readonly Feed[], dependencies: ProjectorDep
 
   async function save(): Promise<void> {
     unsavedSince = undefined;
+    const begun = clock.monotonicMilliseconds();
     const taken = feeds.flatMap((feed) => {
       const unsaved = feed.takeUnsaved();
       return unsaved === undefined ? [] : [{ feed, unsaved }];
@@ -178,6 +183,7 @@ export function openProjector(feeds: readonly Feed[], dependencies: ProjectorDep
     try {
       await readModels.save(taken.map(({ unsaved }) => unsaved));
       for (const { feed } of taken) feed.saved();
+      saveMilliseconds = clock.monotonicMilliseconds() - begun;
     } catch (error) {
       for (const { feed } of taken) feed.unsaved();
       throw error;
