@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import type { Clock } from '../../ports/clock.ts';
 import type { Ids } from '../../ports/ids.ts';
 import { type RouterDriver, RouterFailure, type RouterSettings } from '../../ports/routers.ts';
@@ -7,8 +7,17 @@ import type { Secrets } from '../../ports/secrets.ts';
 /** What every driver may use from outside. */
 export type RouterContext = Readonly<{ clock: Clock; ids: Ids; secrets: Secrets }>;
 
-/** One option of a driver, for help texts. A `secret` one holds a secret's id or the absolute path of a file. */
-export type RouterOption = Readonly<{ name: string; meaning: string; required: boolean; secret: boolean }>;
+/**
+ * One option of a driver, for help texts. A `secret` one holds a secret's id or the absolute path of a file.
+ * `onlyWith` is the choice that it belongs to, such as `transport=ssh`; `required` then means required with that choice.
+ */
+export type RouterOption = Readonly<{
+  name: string;
+  meaning: string;
+  required: boolean;
+  secret: boolean;
+  onlyWith: string | undefined;
+}>;
 
 /** A driver that can be opened by its name. */
 export type RouterDriverKind = Readonly<{
@@ -19,15 +28,18 @@ export type RouterDriverKind = Readonly<{
 }>;
 
 /**
- * A driver from its options, a strict zod object whose fields carry `.meta({ description, secret? })`, and what opens it.
- * Option values are text; the schema turns them into what the driver wants.
+ * A driver from the schema of its options and what opens it. Option values are text; the schema turns them into what the
+ * driver wants. `variants` are the strict objects that the schema chooses from (one, where there is no choice); their fields
+ * carry `.meta({ description, secret? })`.
  */
-export function defineRouterDriver<Schema extends z.ZodObject>(
-  driver: string,
-  schema: Schema,
-  open: (options: z.output<Schema>, context: RouterContext) => RouterDriver,
-): RouterDriverKind {
-  const options = Object.entries(schema.shape).map(([name, field]) => describeOption(name, field));
+export function defineRouterDriver<Options extends object>(definition: {
+  driver: string;
+  schema: z.ZodType<Options>;
+  variants: readonly z.ZodObject[];
+  open: (options: Options, context: RouterContext) => RouterDriver;
+}): RouterDriverKind {
+  const { driver, schema, variants, open } = definition;
+  const options = describeOptions(variants);
   return {
     driver,
     options,
@@ -45,23 +57,36 @@ export function mustBe(right: string): { error: (issue: { input?: unknown }) => 
   return { error: ({ input }) => (input === undefined ? `is missing; it must be ${right}` : `must be ${right}`) };
 }
 
-function describeOption(name: string, field: z.core.$ZodType): RouterOption {
-  const meta: unknown = 'meta' in field && typeof field.meta === 'function' ? field.meta() : undefined;
-  const { description, secret } = isRecord(meta) ? meta : {};
-  return {
-    name,
-    meaning: typeof description === 'string' ? description : '',
-    required: field._zod.optin !== 'optional',
-    secret: secret === true,
-  };
+function describeOptions(variants: readonly z.ZodObject[]): readonly RouterOption[] {
+  const names = new Set(variants.flatMap((variant) => Object.keys(variant.shape)));
+  return [...names].map((name) => {
+    const having = variants.filter((variant) => name in variant.shape);
+    const fields = having.flatMap((variant) => variant.shape[name] ?? []);
+    const meta = fields.map((field) => z.globalRegistry.get(field)).find((found) => found !== undefined);
+    return {
+      name,
+      meaning: meta?.description ?? '',
+      required: fields.every((field) => field._zod.optin !== 'optional'),
+      secret: meta?.secret === true,
+      onlyWith: having.length < variants.length ? having.map(choiceOf).join(' or ') : undefined,
+    };
+  });
+}
+
+/** What tells a variant from the others: `transport=ssh`. */
+function choiceOf(variant: z.ZodObject): string {
+  const choices = Object.entries(variant.shape).flatMap(([name, field]) =>
+    field instanceof z.ZodLiteral ? [`${name}=${String(field.value)}`] : [],
+  );
+  return choices.join(' ');
 }
 
 function problemsOf(issue: z.core.$ZodIssue, options: readonly RouterOption[]): readonly string[] {
   if (issue.code !== 'unrecognized_keys') return [`option ${issue.path.join('.')} ${issue.message}`];
-  const known = options.map((option) => option.name).join(', ');
-  return issue.keys.map((key) => `option ${JSON.stringify(key)} is unknown; the options are ${known}`);
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null;
+  return issue.keys.map((key) => {
+    const elsewhere = options.find(({ name }) => name === key)?.onlyWith;
+    if (elsewhere !== undefined) return `option ${key} goes only with ${elsewhere}`;
+    const known = options.map(({ name }) => name).join(', ');
+    return `option ${JSON.stringify(key)} is unknown; the options are ${known}`;
+  });
 }

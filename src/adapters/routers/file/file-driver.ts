@@ -18,9 +18,12 @@ const OPTIONS = z.strictObject({
 });
 
 /** Writes lists as files, for networks whose routers pull. An empty list is an empty file. */
-export const FILE_DRIVER = defineRouterDriver('file', OPTIONS, (options, context) =>
-  createFileDriver(openListDirectory(options.path, context.ids)),
-);
+export const FILE_DRIVER = defineRouterDriver({
+  driver: 'file',
+  schema: OPTIONS,
+  variants: [OPTIONS],
+  open: ({ path }, { ids }) => createFileDriver(openListDirectory(path, ids)),
+});
 
 function createFileDriver(directory: ListDirectory): RouterDriver {
   const changes = createTurns(1, WAITING);

@@ -1,29 +1,37 @@
 import { z } from 'zod';
 import { createLocalTransport } from '../local-transport.ts';
-import { defineRouterDriver, mustBe } from '../router-options.ts';
+import type { CommandTransport } from '../remote-command.ts';
+import { defineRouterDriver, type RouterContext } from '../router-options.ts';
+import { refuseLoginProblems, SSH_OPTIONS, sshTarget } from '../ssh-options.ts';
+import { createSshSession } from '../ssh-session.ts';
+import { createSshTransport } from '../ssh-transport.ts';
 import { createFrrDriver } from './frr-driver.ts';
 import { VTYSH_OPTIONS, vtyshPlace } from './frr-options.ts';
 import { createFrrShell } from './frr-shell.ts';
 
-const OPTIONS = z.strictObject({
-  transport: z.enum(['local'], mustBe('local')).meta({ description: 'local: vtysh on this machine' }),
-  ...VTYSH_OPTIONS,
-});
+const TRANSPORT = { description: 'local: vtysh on this machine; ssh: vtysh on the router, over SSH' };
+
+const LOCAL = z.strictObject({ transport: z.literal('local').meta(TRANSPORT), ...VTYSH_OPTIONS });
+const SSH = z
+  .strictObject({ transport: z.literal('ssh').meta(TRANSPORT), ...SSH_OPTIONS, ...VTYSH_OPTIONS })
+  .superRefine(refuseLoginProblems);
+const OPTIONS = z.discriminatedUnion('transport', [LOCAL, SSH], { error: () => 'must be local or ssh' });
 
 /** FRR's prefix-lists, through vtysh. */
-export const FRR_DRIVER = defineRouterDriver('frr', OPTIONS, (options, context) => {
-  const transport = createLocalTransport();
-  const { words, sockets } = vtyshPlace(options);
-  const shell = createFrrShell(transport, {
-    prefix: options.command_prefix ?? [],
-    vtysh: words,
-    sockets,
-    daemon: options.daemon,
-  });
-  return createFrrDriver({
-    shell,
-    clock: context.clock,
-    writeMemory: options.write_memory,
-    close: () => transport.close(),
-  });
+export const FRR_DRIVER = defineRouterDriver({
+  driver: 'frr',
+  schema: OPTIONS,
+  variants: [LOCAL, SSH],
+  open: (options, context) => {
+    const transport = transportTo(options, context);
+    const { words, sockets } = vtyshPlace(options);
+    const { command_prefix: prefix = [], daemon, write_memory: writeMemory } = options;
+    const shell = createFrrShell(transport, { prefix, vtysh: words, sockets, daemon });
+    return createFrrDriver({ shell, clock: context.clock, writeMemory, close: () => transport.close() });
+  },
 });
+
+function transportTo(options: z.output<typeof OPTIONS>, { clock, secrets }: RouterContext): CommandTransport {
+  if (options.transport === 'local') return createLocalTransport();
+  return createSshTransport(createSshSession(sshTarget(options, secrets), clock));
+}

@@ -1,0 +1,149 @@
+import ssh2, { type Client, type ClientChannel, type ConnectConfig } from 'ssh2';
+import { RouterFailure } from '../../ports/routers.ts';
+import { fingerprintOf, type HostKeyPin, hostKeyType } from './host-key.ts';
+
+/** How a router lets us in. */
+export type SshLogin =
+  | Readonly<{ privateKey: string; passphrase?: string | undefined }>
+  | Readonly<{ password: string }>;
+
+/** Which router, and who we are to it. `login` is asked for whenever a connection is made, so that a new key is used at once. */
+export type SshTarget = Readonly<{
+  host: string;
+  port: number;
+  user: string;
+  hostKey: HostKeyPin;
+  login: () => Promise<SshLogin>;
+}>;
+
+/** A connection that is logged in. */
+export type SshConnection = Readonly<{
+  exec: (command: string) => Promise<ClientChannel>;
+  subsystem: (name: string) => Promise<ClientChannel>;
+  /** Resolves when the connection is over, for whatever reason. */
+  lost: Promise<void>;
+  /** Says goodbye. */
+  end: () => void;
+  /** Does not wait for a router that may be gone. */
+  destroy: () => void;
+}>;
+
+export type SshConnectionLimits = Readonly<{ connectMilliseconds: number; keepAliveMilliseconds: number }>;
+
+const UNANSWERED_KEEP_ALIVES = 3;
+
+/** Connects, checks the host key, and logs in. @throws RouterFailure `unreachable`, `host-key-mismatch`, `login-refused`, `bad-option` */
+export async function openConnection(target: SshTarget, limits: SshConnectionLimits): Promise<SshConnection> {
+  const login = await target.login();
+  requireReadableKey(login);
+  const client = new ssh2.Client();
+  let shownKey: Buffer | undefined;
+  const config: ConnectConfig = {
+    host: target.host,
+    port: target.port,
+    username: target.user,
+    readyTimeout: limits.connectMilliseconds,
+    keepaliveInterval: limits.keepAliveMilliseconds,
+    keepaliveCountMax: UNANSWERED_KEEP_ALIVES,
+    hostVerifier: (key: Buffer): boolean => {
+      shownKey = key;
+      return target.hostKey.matches(key);
+    },
+    ...algorithmsFor(target.hostKey),
+    ...credentials(login, client),
+  };
+  const lost = new Promise<void>((resolve) => client.once('close', resolve));
+  await new Promise<void>((resolve, reject) => {
+    const refuse = (error: Error): void => reject(connectFailure(error, target, shownKey));
+    client.once('ready', resolve).once('error', refuse);
+    client.once('close', () => refuse(new Error('the connection was closed')));
+    client.connect(config);
+  });
+  // An error ends the connection, and its channels with it: they tell.
+  client.on('error', () => undefined);
+  return {
+    exec: (command) => openChannel(client, target, (done) => client.exec(command, done)),
+    subsystem: (name) => openChannel(client, target, (done) => client.subsys(name, done)),
+    lost,
+    end: () => void client.end(),
+    destroy: () => void client.end().destroy(),
+  };
+}
+
+type ChannelOpened = (error: Error | undefined, channel: ClientChannel) => void;
+
+function openChannel(
+  client: Client,
+  target: SshTarget,
+  open: (done: ChannelOpened) => unknown,
+): Promise<ClientChannel> {
+  return new Promise((resolve, reject) => {
+    const lost = (cause?: Error): void =>
+      reject(new RouterFailure('unreachable', `the connection to ${target.host} was lost`, { cause }));
+    client.once('close', lost);
+    const done: ChannelOpened = (error, channel) => {
+      client.off('close', lost);
+      if (error === undefined) resolve(channel);
+      // ssh2 answers so when the connection is gone, and not the router.
+      else if (error.message === 'No response from server') lost(error);
+      else {
+        const because = `${target.user} is logged in to ${target.host}, but may not do that: ${error.message}`;
+        reject(new RouterFailure('not-permitted', because, { cause: error }));
+      }
+    };
+    try {
+      open(done);
+    } catch (error) {
+      lost(error instanceof Error ? error : undefined);
+    }
+  });
+}
+
+function algorithmsFor(pin: HostKeyPin): ConnectConfig {
+  if (pin.algorithms === undefined) return {};
+  return { algorithms: { serverHostKey: [...pin.algorithms] as HostKeyAlgorithms } };
+}
+
+type HostKeyAlgorithms = Extract<NonNullable<ConnectConfig['algorithms']>['serverHostKey'], readonly unknown[]>;
+
+function credentials(login: SshLogin, client: Client): ConnectConfig {
+  if ('privateKey' in login) {
+    return {
+      privateKey: login.privateKey,
+      ...(login.passphrase === undefined ? {} : { passphrase: login.passphrase }),
+    };
+  }
+  // Many routers ask for the password in the way of a keyboard.
+  client.on('keyboard-interactive', (_name, _instructions, _language, prompts, finish) => {
+    finish(prompts.map(() => login.password));
+  });
+  return { password: login.password, tryKeyboard: true };
+}
+
+function requireReadableKey(login: SshLogin): void {
+  if (!('privateKey' in login)) return;
+  const key = ssh2.utils.parseKey(login.privateKey, login.passphrase);
+  if (key instanceof Error) {
+    throw new RouterFailure('bad-option', `option key is no private key that can be used: ${key.message}`);
+  }
+  if (!key.isPrivateKey()) {
+    throw new RouterFailure('bad-option', 'option key is a public key; it must be the private one');
+  }
+}
+
+function connectFailure(error: Error, target: SshTarget, shownKey: Buffer | undefined): RouterFailure {
+  const where = `${target.host}, port ${target.port}`;
+  if (shownKey !== undefined && !target.hostKey.matches(shownKey)) {
+    const shown = `${hostKeyType(shownKey)} ${fingerprintOf(shownKey)}`;
+    return new RouterFailure('host-key-mismatch', `${where} shows the host key ${shown}, which is not the pinned one`);
+  }
+  const level = 'level' in error ? error.level : undefined;
+  if (level === 'client-authentication') {
+    return new RouterFailure('login-refused', `${where} does not let ${target.user} in with this key or password`);
+  }
+  if (/no matching host key/.test(error.message)) {
+    return new RouterFailure('host-key-mismatch', `${where} has no host key of the pinned kind`);
+  }
+  const because = level === 'client-timeout' ? 'no answer in time' : error.message;
+  return new RouterFailure('unreachable', `no SSH connection to ${where}: ${because}`, { cause: error });
+}

@@ -1,0 +1,199 @@
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { type RouterDriver, RouterFailure } from '../../src/ports/routers.ts';
+import { type CuttingProxy, type Direction, startCuttingProxy } from '../support/cutting-proxy.ts';
+import { fails, ipv4Hosts, ipv6Sites, never } from './router-driver.ts';
+
+/** A router that is reached over the network, and may be cut off. */
+export type RemoteRouterUnderTest = Readonly<{
+  /** The port on loopback that the router listens on. */
+  port: number;
+  /** A driver that connects to a port on loopback, which leads to the router. */
+  openThrough: (port: number) => RouterDriver;
+  withBadLogin: () => RouterDriver;
+  withWrongHostKey: () => RouterDriver;
+  /** Nothing is left on the router of changes that are over. */
+  isClean: () => Promise<boolean>;
+  stop: () => Promise<void>;
+}>;
+
+/** What every driver does that speaks to its router over a network. */
+export function routerConnectionContract(name: string, start: () => Promise<RemoteRouterUnderTest>): void {
+  const test = suite<{ router: RemoteRouterUnderTest; driver: RouterDriver }>(name);
+
+  test.before(async (context) => {
+    context.router = await start();
+    context.driver = context.router.openThrough(context.router.port);
+  });
+  test.after(async ({ router, driver }) => {
+    await driver?.close();
+    await router?.stop();
+  });
+
+  test('a login that the router refuses', async ({ router }) => {
+    await withDriver(router.withBadLogin(), async (driver) => {
+      await fails('login-refused', driver.check(never));
+      await fails('login-refused', driver.replace('Svc-A', ['192.0.2.0/24'], never));
+    });
+  });
+
+  test('a host key that is not the pinned one: nothing is sent, no login is tried', async ({ router }) => {
+    await withDriver(router.withWrongHostKey(), async (driver) => {
+      const failure = await fails('host-key-mismatch', driver.check(never));
+      assert.match(failure.message, /SHA256:/);
+      await fails('host-key-mismatch', driver.replace('Svc-A', ['192.0.2.0/24'], never));
+    });
+  });
+
+  test('a router that is not there, and then is', async ({ router }) => {
+    const proxy = await startCuttingProxy(router.port);
+    await proxy.stop();
+    await withDriver(router.openThrough(proxy.port), async (driver) => {
+      await fails('unreachable', driver.check(never));
+      await fails('unreachable', driver.read('Svc-A', never));
+      await fails('unreachable', driver.replace('Svc-A', ['192.0.2.0/24'], never));
+    });
+  });
+
+  test('a router that takes the connection and says nothing: the signal ends the wait', async ({ router }) => {
+    const proxy = await startCuttingProxy(router.port, 'from router', 0);
+    const silent = await startCuttingProxy(proxy.port);
+    try {
+      await withDriver(router.openThrough(silent.port), async (driver) => {
+        const stop = new AbortController();
+        const check = driver.check(stop.signal);
+        stop.abort(new Error('enough'));
+        await fails('timed-out', check);
+      });
+    } finally {
+      await silent.stop();
+      await proxy.stop();
+    }
+  });
+
+  test('a connection that is lost between two calls is made again', async ({ router }) => {
+    const proxy = await startCuttingProxy(router.port);
+    await withDriver(router.openThrough(proxy.port), async (driver) => {
+      await driver.replace('Svc-AGAIN', ['192.0.2.0/24'], never);
+      await proxy.stop();
+      await fails('unreachable', driver.read('Svc-AGAIN', never));
+      const restarted = await startCuttingProxy(router.port, 'to router', Number.POSITIVE_INFINITY, proxy.port);
+      try {
+        assert.equal(await driver.read('Svc-AGAIN', never), ['192.0.2.0/24']);
+      } finally {
+        await restarted.stop();
+      }
+    });
+  });
+
+  for (const direction of ['to router', 'from router'] as const) {
+    test(`a change whose connection is cut, bytes counted ${direction}: the list is the old or the new one, and the next change works`, async ({
+      router,
+      driver,
+    }) => {
+      const [odd, even] = [contentOf(0), contentOf(30)];
+      await driver.replace('Svc-CUT', odd, never);
+      const bytes = await bytesOfChange(router, direction, even);
+      const outcomes = new Set<string>();
+      let old = even;
+      for (const share of CUTS) {
+        const next = old === even ? odd : even;
+        outcomes.add(await changeThroughCut(router, direction, Math.floor(bytes * share), next));
+        const found = await driver.read('Svc-CUT', never);
+        assert.ok(isOneOf(found, [old, next]), `cut at ${share}: neither the old nor the new content`);
+        await driver.replace('Svc-CUT', next, never);
+        assert.equal(await driver.read('Svc-CUT', never), next);
+        assert.ok(await router.isClean(), `cut at ${share}: something is left on the router`);
+        old = next;
+      }
+      assert.ok(outcomes.has('unreachable'), [...outcomes].join());
+    });
+  }
+
+  test('a change that is stopped once it was sent has an unknown outcome, and reading back waits for it', async ({
+    router,
+    driver,
+  }) => {
+    const [old, next] = [contentOf(0), contentOf(50)];
+    await driver.replace('Svc-STOPPED-LATE', old, never);
+    const bytes = await bytesOfChange(router, 'from router', contentOf(25));
+    // Growing shares of the conversation are let through, until the stop comes after the point of no return.
+    for (const share of CUTS) {
+      const proxy = await startCuttingProxy(router.port, 'from router', Math.floor(bytes * share));
+      const stop = new AbortController();
+      const reason = new Error('the deployment takes too long');
+      const failure = await withDriver(router.openThrough(proxy.port), async (through) => {
+        void proxy.cut.then(() => stop.abort(reason));
+        return failureOf(through.replace('Svc-STOPPED-LATE', next, stop.signal));
+      });
+      await proxy.stop();
+      const found = await driver.read('Svc-STOPPED-LATE', never);
+      assert.ok(isOneOf(found, [old, next]));
+      if (failure === undefined || failure.code === 'outcome-unknown') break;
+      assert.equal(found, old, `${failure.code} must mean that nothing was changed`);
+    }
+    await driver.replace('Svc-STOPPED-LATE', old, never);
+    assert.equal(await driver.read('Svc-STOPPED-LATE', never), old);
+  });
+
+  test.run();
+}
+
+/** Places to cut at, as shares of the bytes of a whole change. */
+const CUTS = [0, 0.2, 0.5, 0.7, 0.8, 0.85, 0.9, 0.93, 0.96, 0.98, 0.999];
+
+async function withDriver<T>(driver: RouterDriver, work: (driver: RouterDriver) => Promise<T>): Promise<T> {
+  try {
+    return await work(driver);
+  } finally {
+    await driver.close();
+  }
+}
+
+function contentOf(from: number): readonly string[] {
+  return [...ipv4Hosts(60, from), ...ipv6Sites(60, from)];
+}
+
+/** How many bytes a whole change sends in one direction, login and all. */
+async function bytesOfChange(
+  router: RemoteRouterUnderTest,
+  direction: Direction,
+  prefixes: readonly string[],
+): Promise<number> {
+  const proxy = await startCuttingProxy(router.port);
+  await withDriver(router.openThrough(proxy.port), (driver) => driver.replace('Svc-CUT', prefixes, never));
+  await proxy.stop();
+  return proxy.passed[direction];
+}
+
+async function changeThroughCut(
+  router: RemoteRouterUnderTest,
+  direction: Direction,
+  bytes: number,
+  prefixes: readonly string[],
+): Promise<string> {
+  const proxy: CuttingProxy = await startCuttingProxy(router.port, direction, bytes);
+  try {
+    return await withDriver(router.openThrough(proxy.port), async (driver) => {
+      const failure = await failureOf(driver.replace('Svc-CUT', prefixes, never));
+      assert.ok(failure === undefined || ['unreachable', 'outcome-unknown'].includes(failure.code), failure?.stack);
+      return failure?.code ?? 'done';
+    });
+  } finally {
+    await proxy.stop();
+  }
+}
+
+async function failureOf(call: Promise<unknown>): Promise<RouterFailure | undefined> {
+  try {
+    await call;
+    return undefined;
+  } catch (failure) {
+    if (failure instanceof RouterFailure) return failure;
+    throw failure;
+  }
+}
+
+function isOneOf(found: readonly string[] | 'absent', contents: readonly (readonly string[])[]): boolean {
+  return contents.some((content) => JSON.stringify(content) === JSON.stringify(found));
+}

@@ -1,0 +1,100 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { runProgram } from './run-program.ts';
+import { temporaryFolder } from './temporary-folder.ts';
+import { waitUntil } from './wait-until.ts';
+
+const SSHD = '/usr/sbin/sshd';
+
+/** A real OpenSSH server on a loopback port, with keys and a configuration of its own. */
+export type LabSshd = Readonly<{
+  port: number;
+  /** The options that a driver logs in with. */
+  options: Readonly<Record<string, string>>;
+  /** The fingerprint of its host key. */
+  fingerprint: string;
+  /** A private key that it lets nobody in with. */
+  strangersKey: string;
+  /** The directory that commands keep temporary files in. */
+  temporary: string;
+  stop: () => Promise<void>;
+}>;
+
+/** What is missing here to run sshd, in words; undefined when nothing is. */
+export function missingForSshd(): string | undefined {
+  if (process.getuid?.() !== 0) return 'root';
+  return existsSync(SSHD) ? undefined : 'sshd (package openssh-server)';
+}
+
+/** `settings` are further lines of sshd_config. */
+export async function startSshd(settings: readonly string[] = []): Promise<LabSshd> {
+  const folder = await temporaryFolder();
+  const at = (name: string): string => join(folder.path, name);
+  for (const key of ['host', 'client', 'stranger']) {
+    await runProgram(['ssh-keygen', '-q', '-t', 'ed25519', '-N', '', '-f', at(key)]);
+  }
+  await mkdir('/run/sshd', { recursive: true });
+  await mkdir(at('tmp'));
+  const port = await freePort();
+  await writeFile(at('sshd_config'), [...configuration(port, folder.path), ...settings, ''].join('\n'));
+  const server = spawn(SSHD, ['-D', '-f', at('sshd_config'), '-E', at('log')], { stdio: 'ignore' });
+  const killAtExit = (): void => void server.kill('SIGKILL');
+  process.once('exit', killAtExit);
+  await waitUntil('sshd listens', async () => {
+    if (server.exitCode !== null) throw new Error(`sshd ended: ${await readFile(at('log'), 'utf8')}`);
+    return (await readFile(at('log'), 'utf8').catch(() => '')).includes('Server listening');
+  });
+  const [, hostKey = ''] = (await readFile(at('host.pub'), 'utf8')).split(' ');
+  const [, fingerprint = ''] = spawnSync('ssh-keygen', ['-lf', at('host.pub')], { encoding: 'utf8' }).stdout.split(' ');
+  return {
+    port,
+    options: {
+      transport: 'ssh',
+      host: '127.0.0.1',
+      port: String(port),
+      user: 'root',
+      key: at('client'),
+      host_key: hostKey,
+    },
+    fingerprint,
+    strangersKey: at('stranger'),
+    temporary: at('tmp'),
+    stop: async () => {
+      process.off('exit', killAtExit);
+      server.kill('SIGKILL');
+      await folder.remove();
+    },
+  };
+}
+
+function configuration(port: number, folder: string): readonly string[] {
+  return [
+    `Port ${port}`,
+    'ListenAddress 127.0.0.1',
+    `HostKey ${folder}/host`,
+    'PidFile none',
+    `AuthorizedKeysFile ${folder}/client.pub`,
+    'PasswordAuthentication no',
+    'KbdInteractiveAuthentication no',
+    'PermitRootLogin prohibit-password',
+    'UsePAM no',
+    'StrictModes no',
+    'MaxStartups 100:30:200',
+    'PrintMotd no',
+    // A shell that thinks it is not the first one reads no start-up file of the user.
+    `SetEnv SHLVL=5 TMPDIR=${folder}/tmp`,
+  ];
+}
+
+/** A port that was free a moment ago. */
+export async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  if (address === null || typeof address === 'string') throw new Error('a TCP server has a port');
+  return address.port;
+}
