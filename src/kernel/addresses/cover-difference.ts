@@ -24,14 +24,15 @@ function coverChangedRanges(before: EdgeList, after: EdgeList, removed: CidrList
   const { width } = before.space;
   const old = new EdgeCursor(before);
   const young = new EdgeCursor(after);
-  while (!old.isAtEnd || !young.isAtEnd) {
-    if (old.skipShared(young)) continue;
+  for (;;) {
+    old.skipShared(young);
+    if (old.isAtEnd && young.isAtEnd) return;
     const order = rangeOrder(old, young, width);
     if (order < 0) coverNext(old, width, removed);
     else if (order > 0) coverNext(young, width, added);
     else {
-      skipRange(old);
-      skipRange(young);
+      old.skipRange();
+      young.skipRange();
     }
   }
 }
@@ -46,12 +47,7 @@ function coverNext(cursor: EdgeCursor, width: number, into: CidrList): void {
   const { edges, at } = cursor;
   if (width === 1) coverIpv4(edges[at] ?? 0, edges[at + 1] ?? 0, into);
   else coverIpv6At(edges, at, into);
-  skipRange(cursor);
-}
-
-function skipRange(cursor: EdgeCursor): void {
-  cursor.step();
-  cursor.step();
+  cursor.skipRange();
 }
 
 /** The blocks of one sorted list that are not in another. */

@@ -4,8 +4,9 @@ import { EdgeCursor, type EdgeList } from './edge-list.ts';
 
 /** The addresses in either list. Costs the ranges of the smaller list, a search for each, and the chunks that change. */
 export function unionOf(a: EdgeList, b: EdgeList): EdgeList {
-  const [small, big] = a.rangeCount <= b.rangeCount ? [a, b] : [b, a];
-  if (small.rangeCount === 0 || small === big) return big;
+  if (b.isEmpty || a === b) return a;
+  if (a.isEmpty) return b;
+  const [small, big] = isSmaller(a, b) ? [a, b] : [b, a];
   const { width, start, end } = big.space;
   const builder = new EdgeBuilder(big.space);
   const cursor = new EdgeCursor(big);
@@ -25,9 +26,9 @@ export function unionOf(a: EdgeList, b: EdgeList): EdgeList {
 
 /** The addresses in both lists. Costs as `unionOf`. */
 export function intersectionOf(a: EdgeList, b: EdgeList): EdgeList {
-  if (a === b) return a;
-  const [small, big] = a.rangeCount <= b.rangeCount ? [a, b] : [b, a];
-  if (small.rangeCount === 0) return small;
+  if (a.isEmpty || a === b) return a;
+  if (b.isEmpty) return b;
+  const [small, big] = isSmaller(a, b) ? [a, b] : [b, a];
   const { width } = big.space;
   const builder = new EdgeBuilder(big.space);
   const cursor = new EdgeCursor(big);
@@ -41,8 +42,14 @@ export function intersectionOf(a: EdgeList, b: EdgeList): EdgeList {
 
 /** The addresses of the first list that are not in the second. Costs as `unionOf`. */
 export function differenceOf(a: EdgeList, b: EdgeList): EdgeList {
-  if (a.rangeCount === 0 || b.rangeCount === 0) return a;
-  return a.rangeCount <= b.rangeCount ? smallWithoutBig(a, b) : bigWithoutSmall(a, b);
+  if (a.isEmpty || b.isEmpty) return a;
+  return isSmaller(a, b) ? smallWithoutBig(a, b) : bigWithoutSmall(a, b);
+}
+
+/** Whether the first list has fewer ranges, about: counting them all would cost more than the right guess saves. */
+function isSmaller(a: EdgeList, b: EdgeList): boolean {
+  if (a.chunks.length !== b.chunks.length) return a.chunks.length < b.chunks.length;
+  return (a.chunks[0]?.rangeCount ?? 0) < (b.chunks[0]?.rangeCount ?? 0);
 }
 
 function bigWithoutSmall(big: EdgeList, small: EdgeList): EdgeList {

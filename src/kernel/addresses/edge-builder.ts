@@ -11,7 +11,6 @@ export class EdgeBuilder {
   /** How many numbers of `#pending` are filled. */
   #length = 0;
   #chunks: Chunk[] = [];
-  #rangeCount = 0;
 
   constructor(space: EdgeSpace) {
     this.#space = space;
@@ -66,7 +65,7 @@ export class EdgeBuilder {
       this.#copyRanges(tail, 0, tail.length);
     }
     this.#flush();
-    return new EdgeList(this.#space, this.#chunks, this.#rangeCount);
+    return new EdgeList(this.#space, this.#chunks);
   }
 
   /** Adds whole ranges of a list, from one edge to before another. */
@@ -106,17 +105,31 @@ export class EdgeBuilder {
 
   #share(list: EdgeList, from: number, to: number): void {
     this.#flush();
+    if (to - from > FEW_CHUNKS) {
+      this.#chunks = this.#chunks.concat(list.chunks.slice(from, to));
+      return;
+    }
     for (let i = from; i < to; i++) {
       const chunk = list.chunks[i];
-      if (chunk === undefined) return;
-      this.#chunks.push(chunk);
-      this.#rangeCount += chunk.rangeCount;
+      if (chunk !== undefined) this.#chunks.push(chunk);
     }
   }
 
+  /** Adds the ranges at `edges[from…]` to before `edges[to]`. */
   #copyRanges(edges: Edges, from: number, to: number): void {
+    if (from === to) return;
     const width = this.#width;
-    for (let at = from; at < to; at += 2 * width) this.append(edges, at, edges, at + width);
+    const pending = this.#pending;
+    // Only the first one can touch what is there.
+    this.append(edges, from, edges, from + width);
+    let next = from + 2 * width;
+    while (next < to) {
+      if (this.#length === pending.length) this.#emit(pending.length / 2);
+      const end = Math.min(to, next + pending.length - this.#length);
+      let at = this.#length;
+      while (next < end) pending[at++] = edges[next++] ?? 0;
+      this.#length = at;
+    }
   }
 
   #reopenAt(starts: Edges, i: number): void {
@@ -129,7 +142,6 @@ export class EdgeBuilder {
   #reopen(): void {
     const chunk = this.#chunks.pop();
     if (chunk === undefined) return;
-    this.#rangeCount -= chunk.rangeCount;
     const { edges } = chunk;
     for (let at = 0; at < edges.length; at++) this.#pending[at] = edges[at] ?? 0;
     this.#length = edges.length;
@@ -142,10 +154,11 @@ export class EdgeBuilder {
   /** Makes a chunk of the first numbers that are pending. */
   #emit(length: number): void {
     const pending = this.#pending;
-    const chunk = new Chunk(pending.slice(0, length), this.#width);
-    this.#chunks.push(chunk);
-    this.#rangeCount += chunk.rangeCount;
+    this.#chunks.push(new Chunk(pending.slice(0, length), this.#width));
     for (let at = length; at < this.#length; at++) pending[at - length] = pending[at] ?? 0;
     this.#length -= length;
   }
 }
+
+/** From here on, copying the whole list of chunks at once is quicker than adding chunk by chunk. */
+const FEW_CHUNKS = 64;

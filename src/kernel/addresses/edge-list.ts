@@ -1,17 +1,39 @@
-import { addCounts, Chunk, comparePoints, distance, sizeOfRanges, type Edges, type ExactCount } from './edges.ts';
+import {
+  addCounts,
+  Chunk,
+  comparePoints,
+  distance,
+  sizeOfRanges,
+  type Edges,
+  type ExactCount,
+  unboxedNumbers,
+} from './edges.ts';
 import type { EdgeSpace } from './edge-space.ts';
 
 /** The addresses of one version in a set: chunks of disjoint ranges in rising order, no two of which touch. Immutable. */
 export class EdgeList {
   readonly space: EdgeSpace;
   readonly chunks: readonly Chunk[];
-  readonly rangeCount: number;
+  // Both are counted when asked for: an operation must not look at the chunks that it shares.
+  #rangeCount: number | undefined;
   #size: ExactCount | undefined;
 
-  constructor(space: EdgeSpace, chunks: readonly Chunk[], rangeCount: number) {
+  constructor(space: EdgeSpace, chunks: readonly Chunk[]) {
     this.space = space;
     this.chunks = chunks;
-    this.rangeCount = rangeCount;
+  }
+
+  get isEmpty(): boolean {
+    return this.chunks.length === 0;
+  }
+
+  get rangeCount(): number {
+    if (this.#rangeCount === undefined) {
+      let count = 0;
+      for (const chunk of this.chunks) count += chunk.rangeCount;
+      this.#rangeCount = count;
+    }
+    return this.#rangeCount;
   }
 
   /** How many addresses it holds. */
@@ -27,7 +49,7 @@ export class EdgeList {
 
 /** A list of the one range with these edges, which it keeps. */
 export function singleRange(space: EdgeSpace, edges: Edges): EdgeList {
-  return new EdgeList(space, [new Chunk(edges, space.width)], 1);
+  return new EdgeList(space, [new Chunk(edges, space.width)]);
 }
 
 /** Whether the address behind a point is in the list. */
@@ -68,18 +90,16 @@ export function sizeWithin(list: EdgeList, span: Edges): ExactCount {
 
 /** Whether two lists hold the same addresses; chunks that they share are not looked into. */
 export function equalLists(a: EdgeList, b: EdgeList): boolean {
-  if (a === b) return true;
-  if (a.rangeCount !== b.rangeCount) return false;
   const { width } = a.space;
   const ofA = new EdgeCursor(a);
   const ofB = new EdgeCursor(b);
-  while (!ofA.isAtEnd) {
-    if (ofA.skipShared(ofB)) continue;
-    if (comparePoints(ofA.edges, ofA.at, ofB.edges, ofB.at, width) !== 0) return false;
-    ofA.step();
-    ofB.step();
+  for (;;) {
+    ofA.skipShared(ofB);
+    if (ofA.isAtEnd || ofB.isAtEnd) return ofA.isAtEnd && ofB.isAtEnd;
+    if (comparePoints(ofA.edges, ofA.at, ofB.edges, ofB.at, 2 * width) !== 0) return false;
+    ofA.skipRange();
+    ofB.skipRange();
   }
-  return true;
 }
 
 /** A place in a list, moving forward edge by edge. */
@@ -88,15 +108,18 @@ export class EdgeCursor {
   /** The chunk and, within it, the edge that come next. */
   chunk = 0;
   edge = 0;
+  /** The edges of that chunk. */
+  edges: Edges;
   readonly #width: number;
 
   constructor(list: EdgeList) {
     this.list = list;
+    this.edges = list.chunks[0]?.edges ?? NO_EDGES;
     this.#width = list.space.width;
   }
 
   get isAtEnd(): boolean {
-    return this.chunk === this.list.chunks.length;
+    return this.edges === NO_EDGES;
   }
 
   /** Whether the next edge ends a range. */
@@ -104,11 +127,7 @@ export class EdgeCursor {
     return (this.edge & 1) === 1;
   }
 
-  /** The edges of the current chunk; `at` is where the next one begins. */
-  get edges(): Edges {
-    return this.list.chunks[this.chunk]?.edges ?? NO_EDGES;
-  }
-
+  /** Where in `edges` the next edge begins. */
   get at(): number {
     return this.edge * this.#width;
   }
@@ -119,29 +138,39 @@ export class EdgeCursor {
     if (this.edge * this.#width === this.edges.length) this.toChunk(this.chunk + 1);
   }
 
+  /** Past the next two edges, which are of one range. */
+  skipRange(): void {
+    this.edge += 2;
+    if (this.edge * this.#width === this.edges.length) this.toChunk(this.chunk + 1);
+  }
+
   /** Before the first edge of a chunk. */
   toChunk(chunk: number): void {
     this.chunk = chunk;
     this.edge = 0;
+    this.edges = this.list.chunks[chunk]?.edges ?? NO_EDGES;
   }
 
-  /** Moves both cursors past a chunk when it is the very same one for both. */
-  skipShared(other: EdgeCursor): boolean {
-    if (this.edge !== 0 || other.edge !== 0) return false;
-    const chunk = this.list.chunks[this.chunk];
-    if (chunk === undefined || chunk !== other.list.chunks[other.chunk]) return false;
-    this.chunk++;
-    other.chunk++;
-    return true;
+  /** Moves both cursors past chunks that are the very same ones in both lists. */
+  skipShared(other: EdgeCursor): void {
+    if (this.edge !== 0 || other.edge !== 0) return;
+    const { chunks } = this.list;
+    const { chunks: others } = other.list;
+    let skipped = 0;
+    while (this.chunk + skipped < chunks.length && chunks[this.chunk + skipped] === others[other.chunk + skipped]) {
+      skipped++;
+    }
+    if (skipped === 0) return;
+    this.toChunk(this.chunk + skipped);
+    other.toChunk(other.chunk + skipped);
   }
 
   /** Forward to the first edge at a point or behind it (`least` 0), or to the first one behind it (`least` 1). */
   seek(points: Edges, at: number, least: 0 | 1): void {
+    if (this.isAtEnd) return;
     const width = this.#width;
-    const { chunks } = this.list;
-    const here = chunks[this.chunk];
-    if (here === undefined) return;
-    if (isBelow(here.edges, here.edges.length - width, points, at, width, least)) {
+    if (isBelow(this.edges, this.edges.length - width, points, at, width, least)) {
+      const { chunks } = this.list;
       let low = this.chunk + 1;
       let high = chunks.length;
       while (low < high) {
@@ -151,7 +180,7 @@ export class EdgeCursor {
         else high = middle;
       }
       this.toChunk(low);
-      if (low === chunks.length) return;
+      if (this.isAtEnd) return;
     }
     const { edges } = this;
     let low = this.edge;
@@ -170,4 +199,4 @@ function isBelow(a: Edges, i: number, b: Edges, j: number, width: number, least:
   return least === 0 ? order < 0 : order <= 0;
 }
 
-const NO_EDGES: Edges = [];
+const NO_EDGES = unboxedNumbers(0);

@@ -11,33 +11,35 @@ const DASH = 45;
  */
 export function readEntry(cursor: TextCursor, intake: RangeIntake): boolean {
   const ipv4 = cursor.ipv4();
-  if (ipv4 < 0) return readIpv6Entry(cursor, intake);
-  if (cursor.takes(SLASH)) {
-    const length = cursor.decimal(32);
-    const size = 2 ** (32 - length);
-    if (length < 0 || ipv4 % size !== 0) return false;
-    intake.addIpv4(ipv4, ipv4 + size - 1);
-    return true;
-  }
-  if (!cursor.takes(DASH)) {
-    intake.addIpv4(ipv4, ipv4);
-    return true;
-  }
-  const last = cursor.ipv4();
-  if (last < ipv4) return false;
-  intake.addIpv4(ipv4, last);
+  if (ipv4 >= 0) return cursor.takes(SLASH) ? addIpv4Block(ipv4, cursor, intake) : addIpv4Range(ipv4, cursor, intake);
+  if (!cursor.ipv6()) return false;
+  return cursor.takes(SLASH) ? addIpv6Block(cursor, intake) : addIpv6Range(cursor, intake);
+}
+
+/** Reads one `address` or `address-address` at the cursor into the intake; otherwise as `readEntry`. */
+export function readRange(cursor: TextCursor, intake: RangeIntake): boolean {
+  const ipv4 = cursor.ipv4();
+  if (ipv4 >= 0) return addIpv4Range(ipv4, cursor, intake);
+  return cursor.ipv6() && addIpv6Range(cursor, intake);
+}
+
+function addIpv4Range(first: number, cursor: TextCursor, intake: RangeIntake): boolean {
+  const last = cursor.takes(DASH) ? cursor.ipv4() : first;
+  if (last < first) return false;
+  intake.addIpv4(first, last);
   return true;
 }
 
-function readIpv6Entry(cursor: TextCursor, intake: RangeIntake): boolean {
-  if (!cursor.ipv6()) return false;
+function addIpv4Block(network: number, cursor: TextCursor, intake: RangeIntake): boolean {
+  const length = cursor.decimal(32);
+  const size = 2 ** (32 - length);
+  if (length < 0 || network % size !== 0) return false;
+  intake.addIpv4(network, network + size - 1);
+  return true;
+}
+
+function addIpv6Range(cursor: TextCursor, intake: RangeIntake): boolean {
   const { words } = cursor;
-  if (cursor.takes(SLASH)) {
-    const length = cursor.decimal(128);
-    if (length < 0 || !fillHostBits(words, length)) return false;
-    intake.addIpv6(words, lastWords);
-    return true;
-  }
   if (!cursor.takes(DASH)) {
     intake.addIpv6(words, words);
     return true;
@@ -45,6 +47,14 @@ function readIpv6Entry(cursor: TextCursor, intake: RangeIntake): boolean {
   firstWords.set(words);
   if (!cursor.ipv6() || isBelow(words, firstWords)) return false;
   intake.addIpv6(firstWords, words);
+  return true;
+}
+
+function addIpv6Block(cursor: TextCursor, intake: RangeIntake): boolean {
+  const { words } = cursor;
+  const length = cursor.decimal(128);
+  if (length < 0 || !fillHostBits(words, length)) return false;
+  intake.addIpv6(words, lastWords);
   return true;
 }
 

@@ -1,42 +1,62 @@
 import type { Words } from './limbs.ts';
 
-/** Digits of this many bits: their counters stay in the nearest cache, and 24 differing bits take two passes. */
-const DIGIT_BITS = 12;
-const DIGITS = 2 ** DIGIT_BITS;
+/** Up to this many keys, moving them one by one into place is quickest. */
+const FEW = 48;
 
-/** Below this, the counters cost more than they save. */
-const FEW = 512;
+/** Up to this many keys, the counters of wide digits cost more than the passes that they save. */
+const MANY = 8_192;
+const NARROW_DIGIT_BITS = 8;
+const WIDE_DIGIT_BITS = 11;
 
 /**
- * Sorts unsigned 32-bit keys, and a payload along with them when there is one. The arrays given may be overwritten.
- * Least digit first, over those bits only in which the keys differ.
+ * Sorts the first `count` unsigned 32-bit keys, and a payload along with them when there is one. The arrays given may be
+ * overwritten. Least digit first, over those bits only in which the keys differ.
  */
-export function sortedByKey(
-  keys: Words,
-  payload: Words | undefined,
-): Readonly<{ keys: Words; payload: Words | undefined }> {
-  const differing = differingBits(keys);
+export function sortedByKey(keys: Words, payload: Words | undefined, count: number): Sorted {
+  if (count <= FEW) {
+    insertInPlace(keys, payload, count);
+    return { keys, payload };
+  }
+  const differing = differingBits(keys, count);
   if (differing === undefined) return { keys, payload };
-  if (payload === undefined && keys.length < FEW) return { keys: keys.sort(), payload };
-  let from = { keys, payload };
-  let to = { keys: new Uint32Array(keys.length), payload: payload && new Uint32Array(keys.length) };
-  for (let shift = lowestBit(differing); shift < 32 && differing >>> shift !== 0; shift += DIGIT_BITS) {
-    if (((differing >>> shift) & (DIGITS - 1)) === 0) continue;
-    const places = placesOf(from.keys, shift);
-    if (from.payload === undefined || to.payload === undefined) scatter(from.keys, to.keys, places, shift);
-    else scatterPairs(from.keys, from.payload, to.keys, to.payload, places, shift);
+  const digitBits = count <= MANY ? NARROW_DIGIT_BITS : WIDE_DIGIT_BITS;
+  const mask = 2 ** digitBits - 1;
+  let from: Sorted = { keys, payload };
+  let to: Sorted = { keys: new Uint32Array(count), payload: payload && new Uint32Array(count) };
+  for (let shift = lowestBit(differing); shift < 32 && differing >>> shift !== 0; shift += digitBits) {
+    if (((differing >>> shift) & mask) === 0) continue;
+    const places = placesOf(from.keys, count, shift, mask);
+    if (from.payload === undefined || to.payload === undefined) scatter(from.keys, to.keys, count, places, shift);
+    else scatterPairs(from.keys, from.payload, to.keys, to.payload, count, places, shift);
     [from, to] = [to, from];
   }
   return from;
 }
 
+type Sorted = Readonly<{ keys: Words; payload: Words | undefined }>;
+
+function insertInPlace(keys: Words, payload: Words | undefined, count: number): void {
+  for (let i = 1; i < count; i++) {
+    const key = keys[i] ?? 0;
+    const load = payload?.[i] ?? 0;
+    let at = i;
+    for (; at > 0 && (keys[at - 1] ?? 0) > key; at--) {
+      keys[at] = keys[at - 1] ?? 0;
+      if (payload !== undefined) payload[at] = payload[at - 1] ?? 0;
+    }
+    keys[at] = key;
+    if (payload !== undefined) payload[at] = load;
+  }
+}
+
 /** The bits in which any two keys differ; undefined when the keys are in order already. */
-function differingBits(keys: Words): number | undefined {
+function differingBits(keys: Words, count: number): number | undefined {
   const first = keys[0] ?? 0;
   let differing = 0;
   let previous = first;
   let isSorted = true;
-  for (const key of keys) {
+  for (let i = 1; i < count; i++) {
+    const key = keys[i] ?? 0;
     differing |= key ^ first;
     if (key < previous) isSorted = false;
     previous = key;
@@ -49,25 +69,31 @@ function lowestBit(value: number): number {
 }
 
 /** Where the first key of every digit goes. */
-function placesOf(keys: Words, shift: number): Words {
-  const places = new Uint32Array(DIGITS);
-  for (let i = 0; i < keys.length; i++) {
-    const digit = ((keys[i] ?? 0) >>> shift) & (DIGITS - 1);
+function placesOf(keys: Words, count: number, shift: number, mask: number): Words {
+  const places = new Uint32Array(mask + 1);
+  for (let i = 0; i < count; i++) {
+    const digit = ((keys[i] ?? 0) >>> shift) & mask;
     places[digit] = (places[digit] ?? 0) + 1;
   }
-  let sum = 0;
-  for (let digit = 0; digit < DIGITS; digit++) {
-    const count = places[digit] ?? 0;
-    places[digit] = sum;
-    sum += count;
-  }
-  return places;
+  return summedUp(places);
 }
 
-function scatter(from: Words, to: Words, places: Words, shift: number): void {
-  for (let i = 0; i < from.length; i++) {
+/** Turns counts into the sums of all counts before. */
+function summedUp(counts: Words): Words {
+  let sum = 0;
+  for (let digit = 0; digit < counts.length; digit++) {
+    const count = counts[digit] ?? 0;
+    counts[digit] = sum;
+    sum += count;
+  }
+  return counts;
+}
+
+function scatter(from: Words, to: Words, count: number, places: Words, shift: number): void {
+  const mask = places.length - 1;
+  for (let i = 0; i < count; i++) {
     const key = from[i] ?? 0;
-    const digit = (key >>> shift) & (DIGITS - 1);
+    const digit = (key >>> shift) & mask;
     const place = places[digit] ?? 0;
     places[digit] = place + 1;
     to[place] = key;
@@ -79,12 +105,14 @@ function scatterPairs(
   fromPayload: Words,
   toKeys: Words,
   toPayload: Words,
+  count: number,
   places: Words,
   shift: number,
 ): void {
-  for (let i = 0; i < fromKeys.length; i++) {
+  const mask = places.length - 1;
+  for (let i = 0; i < count; i++) {
     const key = fromKeys[i] ?? 0;
-    const digit = (key >>> shift) & (DIGITS - 1);
+    const digit = (key >>> shift) & mask;
     const place = places[digit] ?? 0;
     places[digit] = place + 1;
     toKeys[place] = key;
@@ -97,36 +125,33 @@ export function orderOfWords(words: Words, count: number): Words | undefined {
   if (isInOrder(words, count)) return undefined;
   let from = new Uint32Array(count);
   for (let i = 0; i < count; i++) from[i] = i;
-  if (count < FEW) return from.sort((a, b) => compareWords(words, a, b));
+  if (count <= FEW) return from.sort((a, b) => compareWords(words, a, b));
   let to = new Uint32Array(count);
+  const digitBits = count <= MANY ? NARROW_DIGIT_BITS : WIDE_DIGIT_BITS;
+  const mask = 2 ** digitBits - 1;
   for (let word = 3; word >= 0; word--) {
     let differing = 0;
     for (let i = 0; i < count; i++) differing |= (words[4 * i + word] ?? 0) ^ (words[word] ?? 0);
     if (differing === 0) continue;
-    for (let shift = lowestBit(differing); shift < 32 && differing >>> shift !== 0; shift += DIGIT_BITS) {
-      if (((differing >>> shift) & (DIGITS - 1)) === 0) continue;
-      scatterOrder(words, word, shift, from, to);
+    for (let shift = lowestBit(differing); shift < 32 && differing >>> shift !== 0; shift += digitBits) {
+      if (((differing >>> shift) & mask) === 0) continue;
+      scatterOrder(words, word, shift, mask, from, to);
       [from, to] = [to, from];
     }
   }
   return from;
 }
 
-function scatterOrder(words: Words, word: number, shift: number, from: Words, to: Words): void {
-  const places = new Uint32Array(DIGITS);
+function scatterOrder(words: Words, word: number, shift: number, mask: number, from: Words, to: Words): void {
+  const places = new Uint32Array(mask + 1);
   for (let i = 0; i < from.length; i++) {
-    const digit = ((words[4 * i + word] ?? 0) >>> shift) & (DIGITS - 1);
+    const digit = ((words[4 * i + word] ?? 0) >>> shift) & mask;
     places[digit] = (places[digit] ?? 0) + 1;
   }
-  let sum = 0;
-  for (let digit = 0; digit < DIGITS; digit++) {
-    const count = places[digit] ?? 0;
-    places[digit] = sum;
-    sum += count;
-  }
+  summedUp(places);
   for (let i = 0; i < from.length; i++) {
     const key = from[i] ?? 0;
-    const digit = ((words[4 * key + word] ?? 0) >>> shift) & (DIGITS - 1);
+    const digit = ((words[4 * key + word] ?? 0) >>> shift) & mask;
     const place = places[digit] ?? 0;
     places[digit] = place + 1;
     to[place] = key;

@@ -1,5 +1,6 @@
 import type { AddressRange } from './address-range.ts';
-import { comparePoints, unboxedNumbers } from './edges.ts';
+import { IPV6_SPACE } from './edge-space.ts';
+import { comparePoints } from './edges.ts';
 import { incrementLimbs, type Words, wordsToLimbs, writeWords } from './limbs.ts';
 import { orderOfWords, sortedByKey } from './radix-sort.ts';
 
@@ -64,18 +65,17 @@ export class RangeIntake {
   /** Hands over what was added, IPv4 first; the intake is used up then. */
   mergeInto(sink: RangeSink): void {
     if (this.#ipv4Count > 0) {
-      const firsts = this.#ipv4Firsts.subarray(0, this.#ipv4Count);
-      const { keys, payload } = sortedByKey(firsts, this.#ipv4Lasts?.subarray(0, this.#ipv4Count));
-      mergeIpv4(keys, payload ?? keys, sink);
+      const { keys, payload } = sortedByKey(this.#ipv4Firsts, this.#ipv4Lasts, this.#ipv4Count);
+      mergeIpv4(keys, payload ?? keys, this.#ipv4Count, sink);
     }
     if (this.#ipv6Count > 0) mergeIpv6(this.#ipv6Firsts, this.#ipv6Lasts ?? this.#ipv6Firsts, this.#ipv6Count, sink);
   }
 }
 
-function mergeIpv4(firsts: Words, lasts: Words, sink: RangeSink): void {
+function mergeIpv4(firsts: Words, lasts: Words, count: number, sink: RangeSink): void {
   let start = firsts[0] ?? 0;
   let end = (lasts[0] ?? 0) + 1;
-  for (let i = 1; i < firsts.length; i++) {
+  for (let i = 1; i < count; i++) {
     const first = firsts[i] ?? 0;
     const last = lasts[i] ?? 0;
     if (first > end) {
@@ -91,8 +91,8 @@ function mergeIpv4(firsts: Words, lasts: Words, sink: RangeSink): void {
 
 function mergeIpv6(firsts: Words, lasts: Words, count: number, sink: RangeSink): void {
   const order = orderOfWords(firsts, count);
-  const current = unboxedNumbers(6);
-  const next = unboxedNumbers(6);
+  const current = IPV6_SPACE.whole.slice();
+  const next = IPV6_SPACE.whole.slice();
   for (let i = 0; i < count; i++) {
     const at = 4 * (order === undefined ? i : (order[i] ?? 0));
     wordsToLimbs(firsts, at, next, 0);

@@ -4,7 +4,7 @@ import { differenceOf, intersectionOf, unionOf } from './edge-algebra.ts';
 import { EdgeBuilder } from './edge-builder.ts';
 import { EdgeCursor, EdgeList, equalLists, holdsPoint, singleRange, sizeWithin } from './edge-list.ts';
 import { IPV4_SPACE, IPV6_SPACE } from './edge-space.ts';
-import { comparePoints, type Edges, unboxedNumbers } from './edges.ts';
+import { comparePoints, type Edges } from './edges.ts';
 import { bigintOf, writeLimbs } from './limbs.ts';
 import { RangeIntake, type RangeSink } from './range-intake.ts';
 import { pushIpv4Texts, pushIpv6Texts } from './edge-text.ts';
@@ -15,7 +15,7 @@ import { pushIpv4Texts, pushIpv6Texts } from './edge-text.ts';
  * list of chunks, whatever the number of addresses.
  */
 export class RangeSet {
-  static readonly empty = new RangeSet(new EdgeList(IPV4_SPACE, [], 0), new EdgeList(IPV6_SPACE, [], 0));
+  static readonly empty = new RangeSet(new EdgeList(IPV4_SPACE, []), new EdgeList(IPV6_SPACE, []));
 
   /** The IPv4 part and the IPv6 part, for the neighbours in this folder that must be fast. */
   readonly ipv4: EdgeList;
@@ -75,7 +75,7 @@ export class RangeSet {
   }
 
   get isEmpty(): boolean {
-    return this.rangeCount === 0;
+    return this.ipv4.isEmpty && this.ipv6.isEmpty;
   }
 
   /** How many maximal ranges the set has. */
@@ -157,7 +157,7 @@ function withLists(set: RangeSet, ipv4: EdgeList, ipv6: EdgeList): RangeSet {
 class ListSink implements RangeSink {
   readonly #ipv4 = new EdgeBuilder(IPV4_SPACE);
   readonly #ipv6 = new EdgeBuilder(IPV6_SPACE);
-  readonly #points = unboxedNumbers(2);
+  readonly #points = IPV4_SPACE.whole.slice();
 
   ipv4(start: number, end: number): void {
     this.#points[0] = start;
@@ -194,8 +194,7 @@ function* rangesOf(list: EdgeList, span: Edges): Generator<AddressRange, void, u
     if (comparePoints(edges, at, span, width, width) >= 0) return;
     const isCut = comparePoints(edges, at + width, span, width, width) > 0;
     yield rangeAt(width, edges, at, isCut ? span : edges, isCut ? width : at + width);
-    cursor.step();
-    cursor.step();
+    cursor.skipRange();
   }
 }
 

@@ -1,9 +1,11 @@
 import { type AddressProblem, isAddressProblem, quoted } from './address-problem.ts';
 import { type AddressRange, parseRange } from './address-range.ts';
 import { parseAddress } from './address.ts';
-import { IPV4_SPACE } from './edge-space.ts';
-import { readEntry } from './entry-reader.ts';
+import { IPV4_SPACE, IPV6_SPACE } from './edge-space.ts';
+import { comparePoints, type Edges } from './edges.ts';
+import { readRange } from './entry-reader.ts';
 import { invariant } from '../invariant.ts';
+import { incrementLimbs, wordsToLimbs } from './limbs.ts';
 import { RangeIntake } from './range-intake.ts';
 import { RangeSet } from './range-set.ts';
 import { textCursor } from './text-cursor.ts';
@@ -29,14 +31,14 @@ export function rangeTexts(set: RangeSet): string[] {
 export function parseRangeTexts(texts: readonly string[]): RangeSet {
   const [only] = texts;
   if (only === undefined) return RangeSet.empty;
-  if (texts.length === 1) return parseOnly(only);
+  // Most events hold one range, and a rebuild reads millions of them.
+  if (texts.length === 1) {
+    const edges = edgesOfText(only);
+    return RangeSet.ofEdges(edges.length === 2 ? 4 : 6, edges);
+  }
   const intake = new RangeIntake(texts.length);
   for (const text of texts) {
-    if (text.includes('/') || !cursor.load(text) || !readEntry(cursor, intake) || !cursor.isAtEnd) {
-      const outcome = parseRangeText(text);
-      invariant(isAddressProblem(outcome), `both readers of ${text} agree`);
-      throw new RangeTextError(text, outcome.problem);
-    }
+    if (!cursor.load(text) || !readRange(cursor, intake) || !cursor.isAtEnd) throw rangeTextError(text);
   }
   return RangeSet.fromIntake(intake);
 }
@@ -56,20 +58,32 @@ export function parseRangeText(text: string): AddressRange | AddressProblem {
   return range;
 }
 
-/** Most events hold one range, most often one address, and a rebuild reads millions of them. */
-function parseOnly(text: string): RangeSet {
-  if (cursor.load(text)) {
-    const address = cursor.ipv4();
-    if (address >= 0 && cursor.isAtEnd) {
-      const edges = IPV4_SPACE.whole.slice();
-      edges[0] = address;
-      edges[1] = address + 1;
-      return RangeSet.ofEdges(4, edges);
-    }
+function edgesOfText(text: string): Edges {
+  if (!cursor.load(text)) throw rangeTextError(text);
+  const first = cursor.ipv4();
+  if (first >= 0) {
+    const last = cursor.takes(DASH) ? cursor.ipv4() : first;
+    if (last < first || !cursor.isAtEnd) throw rangeTextError(text);
+    const edges = IPV4_SPACE.whole.slice();
+    edges[0] = first;
+    edges[1] = last + 1;
+    return edges;
   }
-  const range = parseRangeText(text);
-  if (isAddressProblem(range)) throw new RangeTextError(text, range.problem);
-  return RangeSet.of(range);
+  const edges = IPV6_SPACE.whole.slice();
+  if (!cursor.ipv6()) throw rangeTextError(text);
+  wordsToLimbs(cursor.words, 0, edges, 0);
+  if (cursor.takes(DASH) && !cursor.ipv6()) throw rangeTextError(text);
+  wordsToLimbs(cursor.words, 0, edges, 3);
+  incrementLimbs(edges, 3);
+  if (!cursor.isAtEnd || comparePoints(edges, 0, edges, 3, 3) >= 0) throw rangeTextError(text);
+  return edges;
 }
 
+function rangeTextError(text: string): RangeTextError {
+  const outcome = parseRangeText(text);
+  invariant(isAddressProblem(outcome), `both readers of ${text} agree`);
+  return new RangeTextError(text, outcome.problem);
+}
+
+const DASH = '-'.charCodeAt(0);
 const cursor = textCursor();

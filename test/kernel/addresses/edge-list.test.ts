@@ -140,7 +140,7 @@ test('the size between any two points is that of the cells between them', () => 
 
 test('a list with nothing in it behaves as the empty set', () => {
   for (const place of SPACES) {
-    const empty = new EdgeList(place.space, [], 0);
+    const empty = new EdgeList(place.space, []);
     const some = listOf(place, [true, false, true]);
     assert.is(unionOf(empty, some), some);
     assert.is(differenceOf(some, empty), some);
