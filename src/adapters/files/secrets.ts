@@ -1,0 +1,130 @@
+import { randomUUID } from 'node:crypto';
+import { chmodSync, constants, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { type FileHandle, open, rename, unlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Secrets } from '../../ports/secrets.ts';
+
+/** Ids are file names: no separators, no dot in front, nothing that a shell or a file system reads in its own way. */
+const ID = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,127}$/;
+const SECRET_BYTES_MAX = 64 * 1024;
+const DIRECTORY_MODE = 0o700;
+const FILE_MODE = 0o600;
+const OTHERS = 0o077;
+/** Never through a symbolic link, never waiting for the other end of a pipe. */
+const READ_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+
+/**
+ * Secrets as files that only the service's own user can read: one a secret, in a directory of their own, which is made
+ * when it is not there. A value is on disk when `put` resolves, and whoever reads sees the old one or the new one, never a part.
+ * A file that others may read is refused: the secret in it is no secret any more.
+ */
+export function openSecretFiles(directory: string): Secrets {
+  mkdirSync(directory, { recursive: true, mode: DIRECTORY_MODE });
+  chmodSync(directory, DIRECTORY_MODE);
+  removeLeftOvers(directory);
+  return {
+    get: async (id) => {
+      const handle = await openForReading(fileOf(directory, id));
+      if (handle === undefined) return undefined;
+      try {
+        return await valueIn(handle, id);
+      } finally {
+        await handle.close();
+      }
+    },
+    put: async (id, value) => {
+      const file = fileOf(directory, id);
+      const bytes = Buffer.byteLength(value);
+      if (bytes > SECRET_BYTES_MAX)
+        throw new RangeError(`secret ${id} has ${bytes} bytes, at most ${SECRET_BYTES_MAX} fit`);
+      const draft = join(directory, `.${process.pid}-${randomUUID()}`);
+      try {
+        await writeDurably(draft, value);
+        await rename(draft, file);
+      } catch (error) {
+        await unlinkIfThere(draft);
+        throw error;
+      }
+      await syncDirectory(directory);
+    },
+    remove: async (id) => {
+      await unlinkIfThere(fileOf(directory, id));
+      await syncDirectory(directory);
+    },
+  };
+}
+
+function fileOf(directory: string, id: string): string {
+  if (!ID.test(id))
+    throw new RangeError(`${JSON.stringify(id)} is no id of a secret: letters, digits, "_", ".", "-", at most 128`);
+  return join(directory, id);
+}
+
+async function openForReading(file: string): Promise<FileHandle | undefined> {
+  try {
+    return await open(file, READ_FLAGS);
+  } catch (error) {
+    if (isMissing(error)) return undefined;
+    throw error;
+  }
+}
+
+async function valueIn(handle: FileHandle, id: string): Promise<string> {
+  const { mode, size } = await handle.stat();
+  if ((mode & constants.S_IFMT) !== constants.S_IFREG) throw new Error(`secret ${id} is not a file`);
+  if ((mode & OTHERS) !== 0) {
+    throw new Error(
+      `secret ${id} can be read by others (mode ${(mode & 0o777).toString(8)}): replace it, and keep its file at 600`,
+    );
+  }
+  if (size > SECRET_BYTES_MAX) throw new Error(`secret ${id} has ${size} bytes, at most ${SECRET_BYTES_MAX} are read`);
+  return handle.readFile('utf8');
+}
+
+async function writeDurably(file: string, value: string): Promise<void> {
+  const handle = await open(file, 'wx', FILE_MODE);
+  try {
+    await handle.writeFile(value, 'utf8');
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+async function syncDirectory(directory: string): Promise<void> {
+  const handle = await open(directory, constants.O_RDONLY);
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Drafts of processes that ended in the middle of a `put`. */
+function removeLeftOvers(directory: string): void {
+  for (const name of readdirSync(directory)) {
+    const owner = /^\.(\d+)-/.exec(name)?.[1];
+    if (owner !== undefined && !isRunning(Number(owner))) rmSync(join(directory, name), { force: true });
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return !(error instanceof Error && 'code' in error && error.code === 'ESRCH');
+  }
+}
+
+async function unlinkIfThere(file: string): Promise<void> {
+  try {
+    await unlink(file);
+  } catch (error) {
+    if (!isMissing(error)) throw error;
+  }
+}
+
+function isMissing(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ENOENT';
+}

@@ -1,0 +1,82 @@
+import { type DestinationStream, type Logger, pino } from 'pino';
+import { build as prettyStream } from 'pino-pretty';
+import type { Log } from '../ports/log.ts';
+
+/** Fields that are never printed, whatever holds them: the last line of defence, since nobody should hand a secret to a log. */
+const SECRET_FIELDS: ReadonlySet<string> = new Set([
+  'authorization',
+  'cookie',
+  'token',
+  'apitoken',
+  'secret',
+  'webhooksecret',
+  'password',
+  'passphrase',
+  'privatekey',
+  'credentials',
+]);
+
+/** How deep below a line's fields a secret is looked for. */
+const DEPTH_MAX = 6;
+
+export type LogOptions = Readonly<{
+  level: string;
+  /** Where lines go: pretty when it is a terminal, JSON otherwise. A function gets each line as JSON. Default: standard output. */
+  destination?: 'stdout' | 'stderr' | ((line: string) => void);
+}>;
+
+/** Opens the log: one line a message. An `error` field is written with its stack and causes. */
+export function createLog({ level, destination = 'stdout' }: LogOptions): Log {
+  const logger = pino(
+    {
+      level,
+      base: null,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      // In place of pino's own redaction, which looks up each path in each line: 90 µs a line with these fields.
+      formatters: { level: (label) => ({ level: label }), log: redacted },
+      serializers: { error: pino.stdSerializers.err },
+    },
+    streamTo(destination),
+  );
+  return logOf(logger);
+}
+
+function streamTo(destination: NonNullable<LogOptions['destination']>): DestinationStream {
+  if (typeof destination === 'function') return { write: destination };
+  const file = pino.destination(process[destination].fd);
+  return process[destination].isTTY ? prettyStream({ destination: file, translateTime: 'SYS:HH:MM:ss.l' }) : file;
+}
+
+function logOf(logger: Logger): Log {
+  return {
+    debug: (fields, message) => logger.debug(fields, message),
+    info: (fields, message) => logger.info(fields, message),
+    warn: (fields, message) => logger.warn(fields, message),
+    error: (fields, message) => logger.error(fields, message),
+    // The fields of a child are rendered once, past the formatter.
+    child: (fields) => logOf(logger.child(redacted(fields))),
+  };
+}
+
+/** A copy of the fields without their secrets. */
+function redacted(fields: object): Record<string, unknown> {
+  const entries = Object.entries(fields);
+  if (!entries.some(([name, value]) => isSecret(name) || isObject(value))) return { ...fields };
+  return Object.fromEntries(entries.map(([name, value]) => [name, shown(name, value, DEPTH_MAX)]));
+}
+
+function shown(name: string, value: unknown, depth: number): unknown {
+  if (isSecret(name)) return '[redacted]';
+  if (!isObject(value) || depth === 0) return value;
+  if (Array.isArray(value)) return value.map((item) => shown('', item, depth - 1));
+  if (Object.getPrototypeOf(value) !== Object.prototype) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, field]) => [key, shown(key, field, depth - 1)]));
+}
+
+function isSecret(name: string): boolean {
+  return SECRET_FIELDS.has(name) || SECRET_FIELDS.has(name.toLowerCase());
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
+}

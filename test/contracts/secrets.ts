@@ -1,0 +1,65 @@
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { Secrets } from '../../src/ports/secrets.ts';
+
+/** A secret store of its own, and what removes it. `reopen` opens the same one as another process would. */
+export type SecretsUnderTest = Readonly<{ secrets: Secrets; reopen: () => Secrets; stop: () => Promise<void> }>;
+
+/** What every secret store does. */
+export function secretsContract(name: string, start: () => Promise<SecretsUnderTest>): void {
+  const test = suite<SecretsUnderTest>(name);
+
+  test.before.each(async (context) => {
+    Object.assign(context, await start());
+  });
+  test.after.each(({ stop }) => stop());
+
+  test('a secret that nobody put is not there', async ({ secrets }) => {
+    assert.is(await secrets.get('webhook-12'), undefined);
+  });
+
+  test('a secret is what was put last, byte for byte, also for others', async ({ secrets, reopen }) => {
+    await secrets.put('webhook-12', 'old');
+    await secrets.put('webhook-12', 'whsec_ü\n\u0000🗝 ');
+    assert.is(await secrets.get('webhook-12'), 'whsec_ü\n\u0000🗝 ');
+    assert.is(await reopen().get('webhook-12'), 'whsec_ü\n\u0000🗝 ');
+    assert.is(await secrets.get('webhook-1'), undefined);
+  });
+
+  test('an empty secret is a secret', async ({ secrets }) => {
+    await secrets.put('router-core1', '');
+    assert.is(await secrets.get('router-core1'), '');
+  });
+
+  test('a removed secret is gone; removing it again is harmless', async ({ secrets }) => {
+    await secrets.put('router-core1', 'x');
+    await secrets.remove('router-core1');
+    await secrets.remove('router-core1');
+    assert.is(await secrets.get('router-core1'), undefined);
+  });
+
+  test('puts at the same time leave one of the values', async ({ secrets, reopen }) => {
+    const values = Array.from({ length: 20 }, (_, index) => String(index).repeat(10_000));
+    const other = reopen();
+    await Promise.all(values.map((value, index) => (index % 2 === 0 ? secrets : other).put('router-core1', value)));
+    assert.ok(values.includes((await secrets.get('router-core1')) ?? ''));
+  });
+
+  for (const id of ['', '.', '..', '.hidden', '-rf', 'a/b', '../a', 'a\0b', 'a b', 'ä', 'a\n', 'x'.repeat(129)]) {
+    test(`is no id of a secret: ${JSON.stringify(id.slice(0, 20))}`, async ({ secrets }) => {
+      for (const work of [() => secrets.get(id), () => secrets.put(id, 'x'), () => secrets.remove(id)]) {
+        const error = await work().catch((thrown: unknown) => thrown);
+        assert.instance(error, RangeError);
+      }
+    });
+  }
+
+  test('a secret that is too large is refused', async ({ secrets }) => {
+    const error = await secrets.put('router-core1', 'x'.repeat(64 * 1024 + 1)).catch((thrown: unknown) => thrown);
+    assert.instance(error, RangeError);
+    assert.is(await secrets.get('router-core1'), undefined);
+    await secrets.put('router-core1', 'x'.repeat(64 * 1024));
+  });
+
+  test.run();
+}
