@@ -8,16 +8,18 @@ type RegisteredJson = Pick<Registered, 'customerId' | 'name' | 'listName' | 'set
     webhookSecretId: string | null;
     tokens: readonly ApiToken[];
     subnets: readonly Subnet[];
+    releasedSubnets: readonly number[];
     ledger: LedgerJson;
     commits: readonly OpenCommitJson[];
   }>;
 
 /** A customer's state as JSON and back. Bump `version` with every change of the state's shape or meaning. */
 export const customerSnapshot = {
-  version: 1,
+  version: 2,
   encode: (state: CustomerState): RegisteredJson | null => {
     if (state.phase === 'unregistered') return null;
-    const { customerId, name, listName, settings, webhookSecretId, tokens, subnets, ledger, commits } = state;
+    const { customerId, name, listName, settings, webhookSecretId, tokens, subnets, releasedSubnets, ledger, commits } =
+      state;
     return {
       customerId,
       name,
@@ -26,6 +28,7 @@ export const customerSnapshot = {
       webhookSecretId: webhookSecretId ?? null,
       tokens: [...tokens.values()],
       subnets: [...subnets.values()],
+      releasedSubnets: [...releasedSubnets],
       ledger: encodeLedger(ledger),
       commits: [...commits].map(([key, commit]) => ({ ...commit, key, revision: String(commit.revision) })),
     };
@@ -33,13 +36,14 @@ export const customerSnapshot = {
   // The version beside the snapshot says that this very code wrote it; anything else is not decoded but replayed.
   decode: (stored: unknown): CustomerState => {
     if (stored === null) return { phase: 'unregistered' };
-    const { webhookSecretId, tokens, subnets, ledger, commits, ...names } = stored as RegisteredJson;
+    const { webhookSecretId, tokens, subnets, releasedSubnets, ledger, commits, ...names } = stored as RegisteredJson;
     return {
       phase: 'registered',
       ...names,
       webhookSecretId: webhookSecretId ?? undefined,
       tokens: new Map(tokens.map((token) => [token.tokenId, token])),
       subnets: new Map(subnets.map((subnet) => [subnet.subnetId, subnet])),
+      releasedSubnets: new Set(releasedSubnets),
       ledger: decodeLedger(ledger, subnets),
       commits: new Map(commits.map(({ key, revision, ...commit }) => [key, { ...commit, revision: BigInt(revision) }])),
     };

@@ -25,6 +25,8 @@ export type Registered = Readonly<{
   webhookSecretId: string | undefined;
   tokens: ReadonlyMap<string, ApiToken>;
   subnets: ReadonlyMap<number, Subnet>;
+  /** Numbers of subnets that were let go: they never come back, however late a repeated assignment arrives. */
+  releasedSubnets: ReadonlySet<number>;
   ledger: AddressLedger;
   /** By `commitKey`. */
   commits: ReadonlyMap<string, OpenCommit>;
@@ -40,7 +42,10 @@ export function commitKey(regionId: number, list: ListKind): string {
 }
 
 /** The state after an event. */
-export function evolveCustomer(state: CustomerState, event: CustomerEvent & Readonly<{ revision: bigint }>): CustomerState {
+export function evolveCustomer(
+  state: CustomerState,
+  event: CustomerEvent & Readonly<{ revision: bigint }>,
+): CustomerState {
   if (event.type === 'CustomerRegistered') return register(event.data);
   if (state.phase === 'unregistered') return state;
   const ledger = applyToLedger(state.ledger, event);
@@ -55,8 +60,11 @@ export function evolveCustomer(state: CustomerState, event: CustomerEvent & Read
       return { ...state, tokens: without(state.tokens, event.data.tokenId) };
     case 'SubnetAssigned':
       return { ...state, ledger, subnets: new Map(state.subnets).set(event.data.subnetId, event.data) };
-    case 'SubnetReleased':
-      return { ...state, ledger, subnets: without(state.subnets, event.data.subnetId) };
+    case 'SubnetReleased': {
+      const { subnetId } = event.data;
+      const releasedSubnets = new Set(state.releasedSubnets).add(subnetId);
+      return { ...state, ledger, subnets: without(state.subnets, subnetId), releasedSubnets };
+    }
     case 'AddressesDisabled':
     case 'AddressesEnabled':
       return { ...state, ledger };
@@ -70,20 +78,27 @@ export function evolveCustomer(state: CustomerState, event: CustomerEvent & Read
       const key = commitKey(event.data.regionId, event.data.list);
       const open = state.commits.get(key);
       if (open === undefined) return state;
-      return { ...state, ledger, commits: new Map(state.commits).set(key, { ...open, phase: 'failed', failedBefore: true }) };
+      return {
+        ...state,
+        ledger,
+        commits: new Map(state.commits).set(key, { ...open, phase: 'failed', failedBefore: true }),
+      };
     }
     case 'CommitCompleted':
       return { ...state, ledger, commits: without(state.commits, commitKey(event.data.regionId, event.data.list)) };
   }
 }
 
-function register(data: Readonly<{ customerId: number; name: string; listName: string; settings: CustomerSettings }>): Registered {
+function register(
+  data: Readonly<{ customerId: number; name: string; listName: string; settings: CustomerSettings }>,
+): Registered {
   return {
     phase: 'registered',
     ...data,
     webhookSecretId: undefined,
     tokens: new Map(),
     subnets: new Map(),
+    releasedSubnets: new Set(),
     ledger: EMPTY_LEDGER,
     commits: new Map(),
   };

@@ -7,7 +7,14 @@ import { regionAddresses, subnetRange } from '../../events/ip-control/address-le
 import { type CustomerEvent, customerEvents } from '../../events/ip-control/customer.ts';
 import type { CustomerSettings, ListContent, ListKind, RouterOutcome } from '../../events/ip-control/vocabulary.ts';
 import { customerSnapshot } from './customer-snapshot.ts';
-import { commitKey, type CustomerState, evolveCustomer, type Registered, type Subnet, UNREGISTERED } from './customer-state.ts';
+import {
+  commitKey,
+  type CustomerState,
+  evolveCustomer,
+  type Registered,
+  type Subnet,
+  UNREGISTERED,
+} from './customer-state.ts';
 
 /** Which addresses a change is about. `one` and `list` must be the customer's own; of a `block`, what is not its own is passed over. */
 export type ChangeTarget =
@@ -65,7 +72,7 @@ function decide(command: CustomerCommand, state: CustomerState): Decision<Custom
       return [{ type: 'ApiTokenRevoked', data: { tokenId: token.tokenId, sha256: token.sha256 } }];
     }
     case 'AssignSubnet':
-      return state.subnets.has(command.data.subnetId) ? [] : [{ type: 'SubnetAssigned', data: command.data }];
+      return assignSubnet(command.data, state);
     case 'ReleaseSubnet': {
       const subnet = state.subnets.get(command.data.subnetId);
       if (subnet === undefined) return [];
@@ -84,6 +91,11 @@ function decide(command: CustomerCommand, state: CustomerState): Decision<Custom
   }
 }
 
+function assignSubnet(subnet: Subnet, { subnets, releasedSubnets }: Registered): Decision<CustomerEvent> {
+  const isKnown = subnets.has(subnet.subnetId) || releasedSubnets.has(subnet.subnetId);
+  return isKnown ? [] : [{ type: 'SubnetAssigned', data: subnet }];
+}
+
 function changeSettings(changes: Partial<CustomerSettings>, state: Registered): Decision<CustomerEvent> {
   const now: Readonly<Record<string, unknown>> = state.settings;
   const news = Object.entries(changes).filter(([name, value]) => value !== undefined && now[name] !== value);
@@ -91,7 +103,11 @@ function changeSettings(changes: Partial<CustomerSettings>, state: Registered): 
 }
 
 function changeAddresses(
-  { action, synchronous, target }: Readonly<{ action: 'enable' | 'disable'; synchronous: boolean; target: ChangeTarget }>,
+  {
+    action,
+    synchronous,
+    target,
+  }: Readonly<{ action: 'enable' | 'disable'; synchronous: boolean; target: ChangeTarget }>,
   state: Registered,
 ): Decision<CustomerEvent> {
   if (synchronous && !state.settings.allowSynchronous) {
@@ -103,7 +119,8 @@ function changeAddresses(
   const events: CustomerEvent[] = [];
   for (const [regionId, { owned, disabled }] of state.ledger) {
     // What is disabled is owned, so that enabling need not look at the subnets.
-    const changed = action === 'disable' ? asked.intersection(owned).difference(disabled) : asked.intersection(disabled);
+    const changed =
+      action === 'disable' ? asked.intersection(owned).difference(disabled) : asked.intersection(disabled);
     if (changed.isEmpty) continue;
     const type = action === 'disable' ? 'AddressesDisabled' : 'AddressesEnabled';
     events.push({ type, data: { regionId, ranges: rangeTexts(changed) } });
@@ -138,7 +155,8 @@ function requestCommit(
   if (open?.phase === 'deploying') return [];
   if (open === undefined && !hasChanged(regionId, list, state)) return [];
   // A commit set that failed goes on under its own name until it gets through; newer changes travel with it.
-  const next = open === undefined ? { commitSetId, attempt: 1 } : { commitSetId: open.commitSetId, attempt: open.attempt + 1 };
+  const next =
+    open === undefined ? { commitSetId, attempt: 1 } : { commitSetId: open.commitSetId, attempt: open.attempt + 1 };
   return [{ type: 'CommitRequested', data: { ...next, regionId, list, reason } }];
 }
 
@@ -159,9 +177,11 @@ function settle(
   const { regionId, list, commitSetId, attempt, outcomes, content, completedAt } = result;
   const open = state.commits.get(commitKey(regionId, list));
   // Somebody has settled this attempt already: there is nothing new to say.
-  if (open === undefined || open.phase !== 'deploying' || open.commitSetId !== commitSetId || open.attempt !== attempt) return [];
+  if (open === undefined || open.phase !== 'deploying' || open.commitSetId !== commitSetId || open.attempt !== attempt)
+    return [];
   const hasWebhook = state.settings.webhookUrl !== null;
   const notify = hasWebhook && (type === 'CommitCompleted' || !open.failedBefore);
-  return [{ type, data: { commitSetId, regionId, list, attempt, outcomes: [...outcomes], content, completedAt, notify } }];
+  return [
+    { type, data: { commitSetId, regionId, list, attempt, outcomes: [...outcomes], content, completedAt, notify } },
+  ];
 }
-

@@ -32,7 +32,11 @@ async function finish(
   switch (data.kind) {
     case 'customer': {
       const { customerId, name, listName, settings } = data;
-      return customers.handle(customerId, { type: 'RegisterCustomer', data: { customerId, name, listName, settings } }, context);
+      return customers.handle(
+        customerId,
+        { type: 'RegisterCustomer', data: { customerId, name, listName, settings } },
+        context,
+      );
     }
     case 'region': {
       const { regionId, name } = data;
@@ -40,9 +44,19 @@ async function finish(
     }
     case 'subnet': {
       const { customerId, subnetId, cidr, regionId, asn, metro } = data;
-      return customers.handle(customerId, { type: 'AssignSubnet', data: { subnetId, cidr, regionId, asn, metro } }, context);
+      // The reservation may have been released since the duty arose.
+      if (!(await directory.state(DIRECTORY_ID)).state.subnets.has(subnetId)) return {};
+      return customers.handle(
+        customerId,
+        { type: 'AssignSubnet', data: { subnetId, cidr, regionId, asn, metro } },
+        context,
+      );
     }
     case 'release':
-      return directory.handle(DIRECTORY_ID, { type: 'ReleaseSubnetReservation', data: { subnetId: data.subnetId } }, context);
+      return directory.handle(
+        DIRECTORY_ID,
+        { type: 'ReleaseSubnetReservation', data: { subnetId: data.subnetId } },
+        context,
+      );
   }
 }
