@@ -38,7 +38,9 @@ async function work() {
     sum.failed += failed;
     if (failed > 0) failures.push({ file, output });
     const seconds = ((performance.now() - started) / 1000).toFixed(1);
-    console.log(`${failed > 0 ? 'FAIL' : 'ok  '} ${file} (${passed} passed${skipped ? `, ${skipped} skipped` : ''}, ${seconds} s)`);
+    console.log(
+      `${failed > 0 ? 'FAIL' : 'ok  '} ${file} (${passed} passed${skipped ? `, ${skipped} skipped` : ''}, ${seconds} s)`,
+    );
   }
 }
 

@@ -23,9 +23,7 @@ const durations = z
   .transform((text) => text.split(','))
   .pipe(z.array(positiveDuration).min(1));
 
-const flag = z
-  .enum(['true', 'false'], { error: 'must be true or false' })
-  .transform((text) => text === 'true');
+const flag = z.enum(['true', 'false'], { error: 'must be true or false' }).transform((text) => text === 'true');
 
 const wholeNumber = (max: number) =>
   z
@@ -37,7 +35,9 @@ const wholeNumber = (max: number) =>
 const eventStoreUrl = z
   .string()
   .regex(/^(sqlite:|(esdb|kurrentdb)(\+discover)?:\/\/.+)$/, 'must be sqlite: or esdb://… or kurrentdb://…');
-const readModelUrl = z.string().regex(/^(sqlite:|mongodb(\+srv)?:\/\/.+)$/, 'must be sqlite: or mongodb://… or mongodb+srv://…');
+const readModelUrl = z
+  .string()
+  .regex(/^(sqlite:|mongodb(\+srv)?:\/\/.+)$/, 'must be sqlite: or mongodb://… or mongodb+srv://…');
 
 /** Express's `trust proxy`: true, false, a number of hops, or a list of addresses and subnets. */
 const trustProxy = z.string().transform((text): boolean | number | string => {
@@ -92,7 +92,9 @@ export class BadConfig extends Error {
 
 /** Reads the settings from environment variables; an empty variable counts as absent. @throws BadConfig */
 export function readConfig(variables: Readonly<Record<string, string | undefined>> = process.env): Config {
-  const given = Object.fromEntries(Object.entries(variables).filter(([, value]) => value !== undefined && value !== ''));
+  const given = Object.fromEntries(
+    Object.entries(variables).filter(([, value]) => value !== undefined && value !== ''),
+  );
   const parsed = environment.safeParse(given);
   if (!parsed.success) {
     const problems = parsed.error.issues.map(({ path, message }) => `${path.join('.')} ${message}`);

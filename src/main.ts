@@ -12,7 +12,9 @@ import { StoreUnavailable } from './ports/event-store.ts';
 const EXIT_CONFIG = 78;
 const EXIT_UNAVAILABLE = 69;
 
-const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string };
+const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
+  version: string;
+};
 const commandLog = createLog({ level: 'warn', destination: 'stderr' });
 
 process.exitCode = await runProgram(process.argv.slice(2), {

@@ -15,7 +15,9 @@ export function addCommitCommands(program: Command, tools: CommandTools): void {
   const commit = program.command('commit').description('deployments of lists to routers');
   leaf(commit, 'list', 'list commit sets, newest first')
     .option('--customer <customer>', 'only those of one customer')
-    .action((options: { customer?: string; json?: boolean }) => tools.withHouse((house) => listCommits(house, options, tools)));
+    .action((options: { customer?: string; json?: boolean }) =>
+      tools.withHouse((house) => listCommits(house, options, tools)),
+    );
   leaf(commit, 'diff <customer> <region>', 'what a commit would change on each router now; changes nothing').action(
     (customer: string, region: string, options: { json?: boolean }) =>
       tools.withHouse((house) => showDifference(house, customer, region, options, tools)),
@@ -26,16 +28,24 @@ export function addCommitCommands(program: Command, tools: CommandTools): void {
         const { customerId, name } = await findCustomer(house, customer);
         const { regionId, name: regionName } = await findRegion(house, region);
         const status = await house.commitNow(customerId, regionId, 'BLACKHOLE');
-        outputOf(options, tools).object({ customer: name, region: regionName, status }, [`${name} in ${regionName}: ${status}`]);
+        outputOf(options, tools).object({ customer: name, region: regionName, status }, [
+          `${name} in ${regionName}: ${status}`,
+        ]);
         if (status !== 'success') throw new CommandFailure(EXIT.failed, `commit-${status}`, `the commit is ${status}.`);
       }),
   );
 }
 
-async function listCommits(house: House, options: { customer?: string; json?: boolean }, tools: CommandTools): Promise<void> {
+async function listCommits(
+  house: House,
+  options: { customer?: string; json?: boolean },
+  tools: CommandTools,
+): Promise<void> {
   await house.catchUp();
   const only = options.customer === undefined ? undefined : (await findCustomer(house, options.customer)).customerId;
-  const commits = (await house.views.commits.list()).map(({ view }) => view).filter(({ customerId }) => only === undefined || customerId === only);
+  const commits = (await house.views.commits.list())
+    .map(({ view }) => view)
+    .filter(({ customerId }) => only === undefined || customerId === only);
   commits.sort((a, b) => (a.requestedAt < b.requestedAt ? 1 : -1));
   const rows = await Promise.all(
     commits.map(async (commit) => ({
@@ -74,7 +84,11 @@ async function showDifference(
       if ('problem' in held) return { router, problem: held.problem, added: [], removed: [] };
       const has = new Set(held.prefixes);
       const wants = new Set(wanted);
-      return { router, added: wanted.filter((prefix) => !has.has(prefix)), removed: held.prefixes.filter((prefix) => !wants.has(prefix)) };
+      return {
+        router,
+        added: wanted.filter((prefix) => !has.has(prefix)),
+        removed: held.prefixes.filter((prefix) => !wants.has(prefix)),
+      };
     }),
   );
   const lines = differences.flatMap(({ router, added, removed, problem }) => [
@@ -82,10 +96,10 @@ async function showDifference(
     ...added.map((prefix) => `  + ${prefix}`),
     ...removed.map((prefix) => `  - ${prefix}`),
   ]);
-  outputOf(options, tools).object({ customer: name, region: regionName, list, prefixes: wanted.length, routers: differences }, [
-    `${list} in ${regionName}: ${wanted.length} blocks`,
-    ...lines,
-  ]);
+  outputOf(options, tools).object(
+    { customer: name, region: regionName, list, prefixes: wanted.length, routers: differences },
+    [`${list} in ${regionName}: ${wanted.length} blocks`, ...lines],
+  );
 }
 
 async function readList(

@@ -60,7 +60,10 @@ export function addCustomerCommands(program: Command, tools: CommandTools): void
       const { customers } = (await house.directory.state(DIRECTORY_ID)).state;
       const states = await Promise.all([...customers.keys()].map((id) => house.customers.state(id)));
       const rows = states.flatMap(({ state }) => (state.phase === 'registered' ? [summary(state)] : []));
-      outputOf(options, tools).table(['id', 'name', 'rate_limit', 'allow_synchronous', 'allow_source_whitelist', 'webhook_url'], rows);
+      outputOf(options, tools).table(
+        ['id', 'name', 'rate_limit', 'allow_synchronous', 'allow_source_whitelist', 'webhook_url'],
+        rows,
+      );
     }),
   );
   leaf(customer, 'show <customer>', 'show a customer').action((name: string, options: { json?: boolean }) =>
@@ -118,11 +121,12 @@ async function update(house: House, name: string, options: SettingOptions, tools
   const answer = accepted(await house.customers.handle(customerId, command, operatorContext(house.ids)));
   const after = answer.state.phase === 'registered' ? answer.state : before;
   const needsSecret = after.settings.webhookUrl !== null && after.webhookSecretId === undefined;
-  const secret = options.rotateWebhookSecret === true || needsSecret ? await rotateSecret(house, customerId) : undefined;
-  outputOf(options, tools).object(
-    { ...summary(after), ...(secret === undefined ? {} : { webhook_secret: secret }) },
-    [answer.events.length === 0 ? `customer ${after.name} unchanged` : `customer ${after.name} updated`, ...secretLines(secret)],
-  );
+  const secret =
+    options.rotateWebhookSecret === true || needsSecret ? await rotateSecret(house, customerId) : undefined;
+  outputOf(options, tools).object({ ...summary(after), ...(secret === undefined ? {} : { webhook_secret: secret }) }, [
+    answer.events.length === 0 ? `customer ${after.name} unchanged` : `customer ${after.name} updated`,
+    ...secretLines(secret),
+  ]);
 }
 
 /** The secret is stored before the event names it: a crash in between leaves an unused file, never an event without its secret. */

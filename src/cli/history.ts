@@ -3,7 +3,12 @@ import type { Command } from 'commander';
 import type { CustomerEvent } from '../events/ip-control/customer.ts';
 import type { Recorded } from '../kernel/event.ts';
 import { streamName } from '../kernel/stream-name.ts';
-import { applyToHistory, type CustomerHistory, NO_HISTORY, regionsAt } from '../projections/ip-control/customer-history.ts';
+import {
+  applyToHistory,
+  type CustomerHistory,
+  NO_HISTORY,
+  regionsAt,
+} from '../projections/ip-control/customer-history.ts';
 import { coverTexts } from '../kernel/addresses/cover.ts';
 import { type CommandTools, leaf, outputOf } from './command.ts';
 import type { House } from './house.ts';
@@ -19,7 +24,9 @@ export function addHistoryCommands(program: Command, tools: CommandTools): void 
     .option('--to <instant>', 'not after this (ISO 8601)')
     .option('--type <type>', 'only events of this type')
     .option('--follow', 'go on with what happens, one line an event, until interrupted')
-    .action((customer: string, options: EventOptions) => tools.withHouse((house) => showEvents(house, customer, options, tools)));
+    .action((customer: string, options: EventOptions) =>
+      tools.withHouse((house) => showEvents(house, customer, options, tools)),
+    );
   leaf(program, 'state <customer>', 'what was disabled, pending and deployed')
     .option('--at <instant>', 'at this moment (ISO 8601; default: now)')
     .action((customer: string, options: { at?: string; json?: boolean }) =>
@@ -93,7 +100,12 @@ function instantOf(option: string, text: string): Temporal.Instant {
   }
 }
 
-async function showState(house: House, customer: string, options: { at?: string; json?: boolean }, tools: CommandTools): Promise<void> {
+async function showState(
+  house: House,
+  customer: string,
+  options: { at?: string; json?: boolean },
+  tools: CommandTools,
+): Promise<void> {
   const { customerId, name } = await findCustomer(house, customer);
   const at = options.at === undefined ? house.clock.now() : instantOf('--at', options.at);
   const history = await historyAt(house, customerId, at);
@@ -110,9 +122,15 @@ async function showState(house: House, customer: string, options: { at?: string;
   );
   const lines = regions.flatMap(({ region, ...sets }) => [
     `region ${region}`,
-    ...Object.entries(sets).flatMap(([set, prefixes]) => [`  ${set} (${prefixes.length} blocks)`, ...prefixes.map((prefix) => `    ${prefix}`)]),
+    ...Object.entries(sets).flatMap(([set, prefixes]) => [
+      `  ${set} (${prefixes.length} blocks)`,
+      ...prefixes.map((prefix) => `    ${prefix}`),
+    ]),
   ]);
-  outputOf(options, tools).object({ customer: name, at: at.toString(), regions }, [`customer ${name} at ${at.toString()}`, ...lines]);
+  outputOf(options, tools).object({ customer: name, at: at.toString(), regions }, [
+    `customer ${name} at ${at.toString()}`,
+    ...lines,
+  ]);
 }
 
 async function historyAt(house: House, customerId: number, at: Temporal.Instant): Promise<CustomerHistory> {

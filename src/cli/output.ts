@@ -64,7 +64,9 @@ export function openOutput(json: boolean, write: (text: string) => void): Output
     json,
     object: (value, lines) => {
       if (json) write(`${jsonLine(value)}\n`);
-      else for (const line of lines ?? Object.entries(value).map(([name, member]) => `${name}: ${plain(member)}`)) write(`${line}\n`);
+      else
+        for (const line of lines ?? Object.entries(value).map(([name, member]) => `${name}: ${plain(member)}`))
+          write(`${line}\n`);
     },
     table: (columns, rows) => {
       if (json) write(`${jsonLine(rows)}\n`);
@@ -80,14 +82,22 @@ export function jsonLine(value: unknown): string {
 }
 
 function tableText(columns: readonly string[], rows: readonly Readonly<Record<string, unknown>>[]): string {
-  const cells = [columns.map((column) => column.toUpperCase()), ...rows.map((row) => columns.map((column) => plain(row[column])))];
+  const cells = [
+    columns.map((column) => column.toUpperCase()),
+    ...rows.map((row) => columns.map((column) => plain(row[column]))),
+  ];
   const widths = columns.map((_, at) => Math.max(...cells.map((line) => line[at]?.length ?? 0)));
-  const lines = cells.map((line) => line.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join('  ').trimEnd());
+  const lines = cells.map((line) =>
+    line
+      .map((cell, at) => cell.padEnd(widths[at] ?? 0))
+      .join('  ')
+      .trimEnd(),
+  );
   return `${lines.join('\n')}\n`;
 }
 
 function plain(value: unknown): string {
   if (value === null || value === undefined) return '-';
   if (typeof value === 'string') return value;
-  return typeof value === 'object' ? jsonLine(value) : String(value);
+  return typeof value === 'bigint' ? value.toString() : jsonLine(value);
 }

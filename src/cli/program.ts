@@ -25,7 +25,9 @@ export type ProgramTools = CommandTools &
 /** Runs the command that the arguments name and answers the exit code. */
 export async function runProgram(args: readonly string[], tools: ProgramTools): Promise<number> {
   const program = new Command('edgeward')
-    .description('Customers take addresses out of service over a REST API; edgeward puts the result on every router of the region.')
+    .description(
+      'Customers take addresses out of service over a REST API; edgeward puts the result on every router of the region.',
+    )
     .version(tools.version)
     .configureOutput({ writeOut: tools.write, writeErr: tools.writeError })
     .exitOverride();
@@ -45,7 +47,8 @@ export async function runProgram(args: readonly string[], tools: ProgramTools): 
   addHistoryCommands(program, tools);
   addVerifyCommand(program, tools);
   addProjectionCommands(program, tools);
-  for (const command of everyCommand(program)) command.exitOverride().configureOutput({ writeOut: tools.write, writeErr: tools.writeError });
+  for (const command of everyCommand(program))
+    command.exitOverride().configureOutput({ writeOut: tools.write, writeErr: tools.writeError });
   try {
     await program.parseAsync([...args], { from: 'user' });
     return EXIT.ok;

@@ -6,7 +6,10 @@ export type Progress = Readonly<{ show: (done: bigint, end: bigint) => void; sto
 /** A bar on standard error when it is a terminal. */
 export function openProgress(title: string, wanted: boolean): Progress {
   if (!wanted || !process.stderr.isTTY) return { show: () => undefined, stop: () => undefined };
-  const bar = new SingleBar({ format: `${title} {bar} {percentage}% {value}/{total}`, stream: process.stderr }, Presets.shades_classic);
+  const bar = new SingleBar(
+    { format: `${title} {bar} {percentage}% {value}/{total}`, stream: process.stderr },
+    Presets.shades_classic,
+  );
   let started = false;
   return {
     show: (done, end) => {

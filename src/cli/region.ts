@@ -10,7 +10,9 @@ export function addRegionCommands(program: Command, tools: CommandTools): void {
   leaf(region, 'create <name>', 'create a region').action((name: string, options: { json?: boolean }) =>
     tools.withHouse(async (house) => {
       const context = operatorContext(house.ids);
-      const reserved = accepted(await house.directory.handle(DIRECTORY_ID, { type: 'ReserveRegionName', data: { name } }, context));
+      const reserved = accepted(
+        await house.directory.handle(DIRECTORY_ID, { type: 'ReserveRegionName', data: { name } }, context),
+      );
       const regionId = [...reserved.state.regions].find(([, taken]) => taken === name)?.[0] ?? 0;
       accepted(await house.regions.handle(regionId, { type: 'CreateRegion', data: { regionId, name } }, context));
       outputOf(options, tools).object({ id: regionId, name }, [`region ${name} created (id ${regionId})`]);
@@ -18,7 +20,11 @@ export function addRegionCommands(program: Command, tools: CommandTools): void {
   );
   leaf(region, 'list', 'list regions').action((options: { json?: boolean }) =>
     tools.withHouse(async (house) => {
-      const rows = (await allRegions(house)).map(({ regionId, name, routers }) => ({ id: regionId, name, routers: routers.size }));
+      const rows = (await allRegions(house)).map(({ regionId, name, routers }) => ({
+        id: regionId,
+        name,
+        routers: routers.size,
+      }));
       outputOf(options, tools).table(['id', 'name', 'routers'], rows);
     }),
   );

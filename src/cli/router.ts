@@ -28,9 +28,15 @@ export function addRouterCommands(program: Command, tools: CommandTools): void {
     .option('--region <region>', 'only those of one region')
     .action((options: { region?: string; json?: boolean }) =>
       tools.withHouse(async (house) => {
-        const regions = options.region === undefined ? await allRegions(house) : [await findRegion(house, options.region)];
+        const regions =
+          options.region === undefined ? await allRegions(house) : [await findRegion(house, options.region)];
         const rows = regions.flatMap(({ name: region, routers }) =>
-          [...routers.values()].map(({ router: name, driver, options: own }) => ({ region, name, driver, options: own })),
+          [...routers.values()].map(({ router: name, driver, options: own }) => ({
+            region,
+            name,
+            driver,
+            options: own,
+          })),
         );
         outputOf(options, tools).table(['region', 'name', 'driver', 'options'], rows);
       }),
@@ -41,16 +47,23 @@ export function addRouterCommands(program: Command, tools: CommandTools): void {
         const { region, router: found } = await findRouter(house, first, second);
         const command = { type: 'RemoveRouter', data: { router: found.router } } as const;
         accepted(await house.regions.handle(region.regionId, command, operatorContext(house.ids)));
-        outputOf(options, tools).object({ name: found.router, region: region.name }, [`router ${found.router} removed from region ${region.name}`]);
+        outputOf(options, tools).object({ name: found.router, region: region.name }, [
+          `router ${found.router} removed from region ${region.name}`,
+        ]);
       }),
   );
-  leaf(router, 'test <region-or-router> [router]', 'connect, log in and see whether lists can be written; changes nothing').action(
-    (first: string, second: string | undefined, options: { json?: boolean }) =>
-      tools.withHouse(async (house) => {
-        const { router: found } = await findRouter(house, first, second);
-        await testRouter(house, found);
-        outputOf(options, tools).object({ name: found.router, reachable: true }, [`router ${found.router}: reachable, and lists can be written`]);
-      }),
+  leaf(
+    router,
+    'test <region-or-router> [router]',
+    'connect, log in and see whether lists can be written; changes nothing',
+  ).action((first: string, second: string | undefined, options: { json?: boolean }) =>
+    tools.withHouse(async (house) => {
+      const { router: found } = await findRouter(house, first, second);
+      await testRouter(house, found);
+      outputOf(options, tools).object({ name: found.router, reachable: true }, [
+        `router ${found.router}: reachable, and lists can be written`,
+      ]);
+    }),
   );
 }
 
@@ -81,7 +94,8 @@ async function testRouter(house: House, { router: name, driver, options }: Route
   try {
     await opened.check(AbortSignal.timeout(TEST_MILLISECONDS));
   } catch (error) {
-    if (error instanceof RouterFailure) throw new CommandFailure(EXIT.failed, error.code, `router ${name}: ${error.message}`);
+    if (error instanceof RouterFailure)
+      throw new CommandFailure(EXIT.failed, error.code, `router ${name}: ${error.message}`);
     throw error;
   } finally {
     await opened.close();

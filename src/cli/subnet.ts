@@ -22,9 +22,17 @@ export function addSubnetCommands(program: Command, tools: CommandTools): void {
         const parsed = parseCidr(text);
         if (isAddressProblem(parsed)) throw usage(`cidr: ${parsed.problem}`);
         if (!/^\d{1,10}$/.test(options.asn)) throw usage('--asn must be a whole number.');
-        const wanted = { customerId, cidr: formatCidr(parsed), regionId, asn: Number(options.asn), metro: options.metro };
+        const wanted = {
+          customerId,
+          cidr: formatCidr(parsed),
+          regionId,
+          asn: Number(options.asn),
+          metro: options.metro,
+        };
         const context = operatorContext(house.ids);
-        const reserved = accepted(await house.directory.handle(DIRECTORY_ID, { type: 'ReserveSubnet', data: wanted }, context));
+        const reserved = accepted(
+          await house.directory.handle(DIRECTORY_ID, { type: 'ReserveSubnet', data: wanted }, context),
+        );
         const event = reserved.events.find(({ type }) => type === 'SubnetReserved');
         if (event?.type !== 'SubnetReserved') throw new Error('a reservation without its event');
         const { subnetId, cidr, asn, metro } = event.data;
@@ -62,7 +70,9 @@ export function addSubnetCommands(program: Command, tools: CommandTools): void {
         const context = operatorContext(house.ids);
         // The customer lets go first: nobody else may be given the addresses before.
         accepted(await house.customers.handle(customerId, { type: 'ReleaseSubnet', data: { subnetId } }, context));
-        accepted(await house.directory.handle(DIRECTORY_ID, { type: 'ReleaseSubnetReservation', data: { subnetId } }, context));
+        accepted(
+          await house.directory.handle(DIRECTORY_ID, { type: 'ReleaseSubnetReservation', data: { subnetId } }, context),
+        );
         outputOf(options, tools).object({ id: subnetId, cidr }, [`subnet ${cidr} removed`]);
       }),
   );

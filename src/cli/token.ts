@@ -22,7 +22,10 @@ export function addTokenCommands(program: Command, tools: CommandTools): void {
         const sha256 = createHash('sha256').update(secret).digest('hex');
         const command = { type: 'IssueApiToken', data: { tokenId, label: options.label, sha256 } } as const;
         accepted(await house.customers.handle(customerId, command, operatorContext(house.ids)));
-        outputOf(options, tools).object({ id: tokenId, token: secret }, [`token (shown once): ${secret}`, `id: ${tokenId}`]);
+        outputOf(options, tools).object({ id: tokenId, token: secret }, [
+          `token (shown once): ${secret}`,
+          `id: ${tokenId}`,
+        ]);
       }),
     );
   leaf(token, 'list [customer]', 'list tokens').action((customer: string | undefined, options: { json?: boolean }) =>

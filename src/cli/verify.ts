@@ -1,7 +1,12 @@
 import type { Command } from 'commander';
 import { checkLink } from '../events/hash-chain.ts';
 import { BEGINNING } from '../ports/event-store.ts';
-import { applyToHistory, contentProblem, type CustomerHistory, NO_HISTORY } from '../projections/ip-control/customer-history.ts';
+import {
+  applyToHistory,
+  contentProblem,
+  type CustomerHistory,
+  NO_HISTORY,
+} from '../projections/ip-control/customer-history.ts';
 import { type CommandTools, leaf, outputOf } from './command.ts';
 import type { House } from './house.ts';
 import { CommandFailure, EXIT } from './output.ts';
@@ -20,7 +25,8 @@ export function addVerifyCommand(program: Command, tools: CommandTools): void {
           ...problems,
           `${events} events in ${streams} streams and ${commits} commits checked: ${problems.length} problems`,
         ]);
-        if (problems.length > 0) throw new CommandFailure(EXIT.failed, 'verification-failed', `${problems.length} problems found.`);
+        if (problems.length > 0)
+          throw new CommandFailure(EXIT.failed, 'verification-failed', `${problems.length} problems found.`);
       }),
   );
 }
@@ -45,7 +51,8 @@ async function checkChains(house: House, findings: Findings, progress: (done: bi
       const before = ends.get(stream);
       const where = `${stream} revision ${revision} (position ${position})`;
       if (revision !== (before?.revision ?? -1n) + 1n) findings.problems.push(`${where}: events are missing before it`);
-      else if (!checkLink(before?.hash ?? '', event)) findings.problems.push(`${where}: it was altered, or the one before it was`);
+      else if (!checkLink(before?.hash ?? '', event))
+        findings.problems.push(`${where}: it was altered, or the one before it was`);
       ends.set(stream, { revision, hash: metadata.hash });
       findings.events += 1;
     }

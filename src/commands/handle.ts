@@ -44,6 +44,8 @@ export type AggregateDependencies = Readonly<{
 }>;
 
 const RACES_MAX = 20;
+const STREAMS_MAX = 10_000;
+const SNAPSHOT_EVERY = 1_000;
 
 /** The end of one stream as this process knows it, appends under way included. */
 type Line<S> = {
@@ -61,79 +63,122 @@ type Line<S> = {
   pending: Promise<unknown> | undefined;
 };
 
+type Opened<C extends Command, S, E extends Event> = Decider<C, S, E> &
+  Readonly<{ category: StreamCategory; handles: readonly E['type'][] }>;
+
 /**
  * Opens a stream category for commands. Commands on one stream are decided one after another on the state that includes appends
  * under way, so that they share one write to disk; none is answered before its own events, and those that it was decided on, are durable.
  */
 export function openAggregate<C extends Command, S, E extends Event>(
-  decider: Decider<C, S, E> & Readonly<{ category: StreamCategory; handles: readonly E['type'][] }>,
+  decider: Opened<C, S, E>,
   dependencies: AggregateDependencies,
 ): Aggregate<C, S, E> {
-  const { store, codec, snapshots, clock, ids, log, streamsMax = 10_000, snapshotEvery = 1_000 } = dependencies;
-  const handles = new Set<string>(decider.handles);
-  const lines = new BoundedMap<string, Line<S>>(streamsMax);
-  const loading = new Map<string, Promise<Line<S>>>();
-
+  const lines = new StreamLines(decider, dependencies);
   return {
-    handle: async (id, command, context) => {
-      const stream = streamName(decider.category, id);
-      for (let race = 0; race < RACES_MAX; race += 1) {
-        const line = lines.get(stream) ?? (await load(stream));
-        // Decided and taken up in one turn of the event loop: nobody can come in between.
-        const decision = decider.decide(command, line.state);
-        const answer = isRefusal(decision) || decision.length === 0
-          ? await settleUnchanged(stream, line, decision)
-          : await settleAppend(stream, line, decision, context);
-        if (answer !== 'raced') return answer;
-      }
-      throw new Error(`${stream}: still losing races after ${RACES_MAX} tries`);
-    },
-    state: async (id) => {
-      const stream = streamName(decider.category, id);
-      for (;;) {
-        const line = lines.get(stream) ?? (await load(stream));
-        const { state, revision } = line;
-        if (await isCurrent(stream, line, revision)) return { state, revision, position: line.position };
-      }
-    },
+    handle: (id, command, context) => lines.handle(streamName(decider.category, id), command, context),
+    state: (id) => lines.state(streamName(decider.category, id)),
   };
+}
 
-  async function settleUnchanged(
+/** The lines of one category, and everything that moves them on. */
+class StreamLines<C extends Command, S, E extends Event> {
+  readonly #decider: Opened<C, S, E>;
+  readonly #with: AggregateDependencies;
+  readonly #handles: ReadonlySet<string>;
+  readonly #lines: BoundedMap<string, Line<S>>;
+  readonly #loading = new Map<string, Promise<Line<S>>>();
+  readonly #snapshotEvery: number;
+
+  constructor(decider: Opened<C, S, E>, dependencies: AggregateDependencies) {
+    this.#decider = decider;
+    this.#with = dependencies;
+    this.#handles = new Set(decider.handles);
+    this.#lines = new BoundedMap(dependencies.streamsMax ?? STREAMS_MAX);
+    this.#snapshotEvery = dependencies.snapshotEvery ?? SNAPSHOT_EVERY;
+  }
+
+  async handle(stream: string, command: C, context: CommandContext): Promise<Refusal | Handled<S, E>> {
+    for (let race = 0; race < RACES_MAX; race += 1) {
+      const line = this.#lines.get(stream) ?? (await this.#load(stream));
+      // Decided and taken up in one turn of the event loop: nobody can come in between.
+      const decision = this.#decider.decide(command, line.state);
+      const answer =
+        isRefusal(decision) || decision.length === 0
+          ? await this.#settleUnchanged(stream, line, decision)
+          : await this.#settleAppend(stream, line, decision, context);
+      if (answer !== 'raced') return answer;
+    }
+    throw new Error(`${stream}: still losing races after ${RACES_MAX} tries`);
+  }
+
+  async state(stream: string): Promise<Readonly<{ state: S; revision: bigint; position: bigint }>> {
+    for (;;) {
+      const line = this.#lines.get(stream) ?? (await this.#load(stream));
+      const { state, revision } = line;
+      if (await this.#isCurrent(stream, line, revision)) return { state, revision, position: line.position };
+    }
+  }
+
+  async #settleUnchanged(
     stream: string,
     line: Line<S>,
     decision: Decision<E>,
   ): Promise<Refusal | Handled<S, E> | 'raced'> {
     const { state, revision } = line;
-    if (!(await isCurrent(stream, line, revision))) return 'raced';
+    if (!(await this.#isCurrent(stream, line, revision))) return 'raced';
     return isRefusal(decision) ? decision : { events: [], state, revision, position: line.position };
   }
 
   /** A "no" or a "nothing new" may rest on appends that fail, or on a state that another process has moved on. */
-  async function isCurrent(stream: string, line: Line<S>, revision: bigint): Promise<boolean> {
-    if (line.pending !== undefined) {
-      try {
-        await line.pending;
-      } catch (error) {
-        if (error instanceof WrongExpectedRevision) return false;
-        throw error;
-      }
+  async #isCurrent(stream: string, line: Line<S>, revision: bigint): Promise<boolean> {
+    try {
+      await line.pending;
+    } catch (error) {
+      if (error instanceof WrongExpectedRevision) return false;
+      throw error;
     }
-    const last = await store.last(stream);
-    if ((last?.revision ?? NO_STREAM) <= revision) return true;
+    const last = (await this.#with.store.last(stream))?.revision ?? NO_STREAM;
+    if (last <= revision) return true;
     // Our own later appends move the stream as well; only a stream that is ahead of us is news.
-    if (lines.get(stream) === line && (last?.revision ?? NO_STREAM) <= line.revision) return true;
-    forget(stream, line);
+    if (this.#lines.get(stream) === line && last <= line.revision) return true;
+    this.#forget(stream, line);
     return false;
   }
 
-  async function settleAppend(
+  async #settleAppend(
     stream: string,
     line: Line<S>,
     decision: readonly E[],
     context: CommandContext,
   ): Promise<Handled<S, E> | 'raced'> {
     const expected = line.revision;
-    const events = seal(decision, {
+    const events = this.#sealed(stream, line, decision, context);
+    for (const event of events) {
+      line.revision += 1n;
+      line.state = this.#decider.evolve(line.state, { ...event, revision: line.revision });
+      line.hash = event.metadata.hash;
+      line.at = event.metadata.at;
+    }
+    const { state, revision } = line;
+    const appending = this.#with.store.append(stream, expected, events);
+    line.pending = appending;
+    try {
+      const { position } = await appending;
+      if (position > line.position) line.position = position;
+      if (line.pending === appending) line.pending = undefined;
+      this.#keepSnapshot(stream, line);
+      return { events, state, revision, position };
+    } catch (error) {
+      this.#forget(stream, line);
+      if (error instanceof WrongExpectedRevision) return 'raced';
+      throw error;
+    }
+  }
+
+  #sealed(stream: string, line: Line<S>, decision: readonly E[], context: CommandContext): readonly Sealed<E>[] {
+    const { clock, codec, ids } = this.#with;
+    return seal(decision, {
       stream,
       previousHash: line.hash,
       actor: context.actor,
@@ -143,89 +188,69 @@ export function openAggregate<C extends Command, S, E extends Event>(
       ids,
       schemaOf: codec.schemaOf,
     });
-    for (const event of events) {
-      line.revision += 1n;
-      line.state = decider.evolve(line.state, { ...event, revision: line.revision });
-      line.hash = event.metadata.hash;
-      line.at = event.metadata.at;
-    }
-    const { state, revision } = line;
-    const appending = store.append(stream, expected, events);
-    line.pending = appending;
-    try {
-      const { position } = await appending;
-      if (position > line.position) line.position = position;
-      if (line.pending === appending) line.pending = undefined;
-      keepSnapshot(stream, line);
-      return { events, state, revision, position };
-    } catch (error) {
-      forget(stream, line);
-      if (error instanceof WrongExpectedRevision) return 'raced';
-      throw error;
-    }
   }
 
-  function forget(stream: string, line: Line<S>): void {
-    if (lines.get(stream) === line) lines.delete(stream);
+  #forget(stream: string, line: Line<S>): void {
+    if (this.#lines.get(stream) === line) this.#lines.delete(stream);
   }
 
-  function load(stream: string): Promise<Line<S>> {
-    const underWay = loading.get(stream);
+  #load(stream: string): Promise<Line<S>> {
+    const underWay = this.#loading.get(stream);
     if (underWay !== undefined) return underWay;
-    const loaded = replay(stream).finally(() => loading.delete(stream));
-    loading.set(stream, loaded);
-    return loaded;
+    const loading = this.#replay(stream).finally(() => this.#loading.delete(stream));
+    this.#loading.set(stream, loading);
+    return loading;
   }
 
-  async function replay(stream: string): Promise<Line<S>> {
-    const line: Line<S> = (await fromSnapshot(stream)) ?? emptyLine();
-    for await (const page of store.read(stream, line.revision)) {
+  async #replay(stream: string): Promise<Line<S>> {
+    const line = (await this.#fromSnapshot(stream)) ?? this.#emptyLine();
+    for await (const page of this.#with.store.read(stream, line.revision)) {
       for (const event of page) {
-        if (!isHandled<E>(handles, event)) throw new Error(`${stream}: an event of type ${event.type} does not belong here`);
-        advance(line, event);
+        if (!isHandled<E>(this.#handles, event)) {
+          throw new Error(`${stream}: an event of type ${event.type} does not belong here`);
+        }
+        line.state = this.#decider.evolve(line.state, event);
+        line.revision = event.revision;
+        line.position = event.position;
+        line.hash = event.metadata.hash;
+        line.at = event.metadata.at;
       }
     }
-    lines.set(stream, line);
-    keepSnapshot(stream, line);
+    this.#lines.set(stream, line);
+    this.#keepSnapshot(stream, line);
     return line;
   }
 
-  function advance(line: Line<S>, event: Recorded<E>): void {
-    line.state = decider.evolve(line.state, event);
-    line.revision = event.revision;
-    line.position = event.position;
-    line.hash = event.metadata.hash;
-    line.at = event.metadata.at;
-  }
-
-  function emptyLine(): Line<S> {
+  #emptyLine(): Line<S> {
     return {
-      state: decider.initial,
+      state: this.#decider.initial,
       revision: NO_STREAM,
       hash: '',
       position: BEGINNING,
       at: '',
       snapshotRevision: NO_STREAM,
-      snapshotAfter: snapshotEvery,
+      snapshotAfter: this.#snapshotEvery,
       pending: undefined,
     };
   }
 
-  async function fromSnapshot(stream: string): Promise<Line<S> | undefined> {
-    if (decider.snapshot === undefined) return undefined;
+  async #fromSnapshot(stream: string): Promise<Line<S> | undefined> {
+    const { snapshot } = this.#decider;
+    if (snapshot === undefined) return undefined;
+    const { snapshots, store, log } = this.#with;
     try {
-      const snapshot = await snapshots.load(stream);
-      if (snapshot === undefined || snapshot.version !== decider.snapshot.version) return undefined;
+      const kept = await snapshots.load(stream);
+      if (kept === undefined || kept.version !== snapshot.version) return undefined;
       const last = await store.last(stream);
-      if (last === undefined || last.revision < snapshot.revision) return undefined;
+      if (last === undefined || last.revision < kept.revision) return undefined;
       return {
-        state: decider.snapshot.decode(JSON.parse(snapshot.json)),
-        revision: snapshot.revision,
-        hash: snapshot.hash,
+        state: snapshot.decode(JSON.parse(kept.json)),
+        revision: kept.revision,
+        hash: kept.hash,
         position: last.position,
-        at: snapshot.at,
-        snapshotRevision: snapshot.revision,
-        snapshotAfter: snapshotInterval(snapshot.json),
+        at: kept.at,
+        snapshotRevision: kept.revision,
+        snapshotAfter: this.#snapshotInterval(kept.json),
         pending: undefined,
       };
     } catch (error) {
@@ -235,19 +260,21 @@ export function openAggregate<C extends Command, S, E extends Event>(
   }
 
   /** Writing a snapshot costs about as much as replaying one event for each 50 bytes of it. */
-  function snapshotInterval(json: string): number {
-    return Math.max(snapshotEvery, Math.ceil(json.length / 50));
+  #snapshotInterval(json: string): number {
+    return Math.max(this.#snapshotEvery, Math.ceil(json.length / 50));
   }
 
-  function keepSnapshot(stream: string, line: Line<S>): void {
-    if (decider.snapshot === undefined || line.pending !== undefined) return;
+  #keepSnapshot(stream: string, line: Line<S>): void {
+    const { snapshot } = this.#decider;
+    if (snapshot === undefined || line.pending !== undefined) return;
     if (line.revision - line.snapshotRevision < BigInt(line.snapshotAfter)) return;
     line.snapshotRevision = line.revision;
     const { revision, hash, at } = line;
-    const json = JSON.stringify(decider.snapshot.encode(line.state));
-    line.snapshotAfter = snapshotInterval(json);
+    const json = JSON.stringify(snapshot.encode(line.state));
+    line.snapshotAfter = this.#snapshotInterval(json);
+    const { snapshots, log } = this.#with;
     snapshots
-      .save(stream, { version: decider.snapshot.version, revision, hash, at, json })
+      .save(stream, { version: snapshot.version, revision, hash, at, json })
       .catch((error: unknown) => log.warn({ stream, error }, 'a snapshot could not be kept'));
   }
 }

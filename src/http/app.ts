@@ -104,7 +104,10 @@ function serverOf(app: Express): Server {
     [ExpressRequest.prototype, app.request],
     [ExpressResponse.prototype, app.response],
   ] as const) {
-    for (let source = theirs; source !== null && source !== IncomingMessage.prototype && source !== ServerResponse.prototype; ) {
+    for (
+      let source = theirs;
+      source !== null && source !== IncomingMessage.prototype && source !== ServerResponse.prototype;
+    ) {
       for (const [name, property] of Object.entries(Object.getOwnPropertyDescriptors(source))) {
         if (!Object.hasOwn(own, name)) Object.defineProperty(own, name, property);
       }

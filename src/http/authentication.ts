@@ -10,14 +10,17 @@ import { bearerToken, contextOf } from './request-context.ts';
  * Finds out who is calling. It lets strangers pass, so that they can be counted: `requireCaller` stops them.
  * Tokens have 256 random bits and are looked up by their SHA-256, so how long a look-up takes says nothing about a token.
  */
-export function identifyCaller(views: Readonly<{ tokens: Views<TokenView>; customers: Views<CustomerView> }>): RequestHandler {
+export function identifyCaller(
+  views: Readonly<{ tokens: Views<TokenView>; customers: Views<CustomerView> }>,
+): RequestHandler {
   return async (request, response, next) => {
     const token = bearerToken(request);
     if (token !== undefined) {
       const sha256 = createHash('sha256').update(token).digest('hex');
       const known = await views.tokens.get(sha256);
       const customer = known === undefined ? undefined : await views.customers.get(String(known.customerId));
-      if (known !== undefined && customer !== undefined) contextOf(response).caller = { customer, tokenId: known.tokenId };
+      if (known !== undefined && customer !== undefined)
+        contextOf(response).caller = { customer, tokenId: known.tokenId };
     }
     next();
   };

@@ -1,16 +1,8 @@
 /** JSON text of a value in which bigints are written as exact integers, which JSON allows and `JSON.stringify` does not. */
 export function jsonText(value: unknown): string {
-  switch (typeof value) {
-    case 'bigint':
-      return value.toString();
-    case 'object':
-      if (value === null) return 'null';
-      if (Array.isArray(value)) return `[${value.map((item) => jsonText(item)).join(',')}]`;
-      return `{${Object.entries(value)
-        .filter(([, member]) => member !== undefined)
-        .map(([name, member]) => `${JSON.stringify(name)}:${jsonText(member)}`)
-        .join(',')}}`;
-    default:
-      return JSON.stringify(value) ?? 'null';
-  }
+  if (typeof value === 'bigint') return value.toString();
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
+  if (Array.isArray(value)) return `[${value.map(jsonText).join(',')}]`;
+  const members = Object.entries(value).filter(([, member]) => member !== undefined);
+  return `{${members.map(([name, member]) => `${JSON.stringify(name)}:${jsonText(member)}`).join(',')}}`;
 }

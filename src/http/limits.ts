@@ -15,7 +15,8 @@ const IPV6_SUBNET_BITS = 64;
 export function limitRate(store?: Store): RequestHandler {
   return rateLimit({
     windowMs: WINDOW_MILLISECONDS,
-    limit: (_request, response) => contextOf(response).caller?.customer.settings.rateLimitPerMinute ?? RATE_LIMIT_DEFAULT,
+    limit: (_request, response) =>
+      contextOf(response).caller?.customer.settings.rateLimitPerMinute ?? RATE_LIMIT_DEFAULT,
     keyGenerator: (request, response) => {
       const { caller } = contextOf(response);
       if (caller !== undefined) return `customer:${caller.customer.customerId}`;

@@ -3,7 +3,10 @@ import type { Problem } from './problems.ts';
 import { invalid } from './problems.ts';
 
 /** What a schema says of a body: its value, or a 422 that names every field as the client sent it. */
-export function checked<T>(schema: z.ZodType<T>, body: unknown): Readonly<{ value: T }> | Readonly<{ problem: Problem }> {
+export function checked<T>(
+  schema: z.ZodType<T>,
+  body: unknown,
+): Readonly<{ value: T }> | Readonly<{ problem: Problem }> {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
     return { problem: invalid({ body: ['must be a JSON object.'] }) };
   }
@@ -14,7 +17,10 @@ export function checked<T>(schema: z.ZodType<T>, body: unknown): Readonly<{ valu
   return { problem: invalid(errorsByField(parsed.error?.issues ?? [], hostile)) };
 }
 
-function errorsByField(issues: readonly z.core.$ZodIssue[], unknownFields: readonly string[]): Record<string, string[]> {
+function errorsByField(
+  issues: readonly z.core.$ZodIssue[],
+  unknownFields: readonly string[],
+): Record<string, string[]> {
   const errors = new Map<string, string[]>();
   const add = (field: string, message: string): void => {
     const messages = errors.get(field);

@@ -60,7 +60,8 @@ function houseOf(config: Config, log: Log, stores: Stores): House {
         return rebuildProjections(wanted, { store, readModels, clock, log }, progress);
       },
     },
-    commitNow: (customerId, regionId, list) => commitHereOrThere({ customerId, regionId, list }, aggregates, stores, config, log),
+    commitNow: (customerId, regionId, list) =>
+      commitHereOrThere({ customerId, regionId, list }, aggregates, stores, config, log),
     close: stores.close,
   };
 }
@@ -92,7 +93,13 @@ async function projectionStatus({ store, readModels }: Stores, shelves: readonly
 type Commit = Readonly<{ customerId: number; regionId: number; list: ListKind }>;
 
 /** A running server deploys what is requested; without one this process does, and keeps servers from starting meanwhile. */
-async function commitHereOrThere(commit: Commit, aggregates: Aggregates, stores: Stores, config: Config, log: Log): Promise<CommitStatus> {
+async function commitHereOrThere(
+  commit: Commit,
+  aggregates: Aggregates,
+  stores: Stores,
+  config: Config,
+  log: Log,
+): Promise<CommitStatus> {
   const context = { actor: 'system:commit-run', requestId: systemIds.uuid() };
   const server = await stores.leases.tryAcquire('server');
   if (!('heldBy' in server)) {
@@ -108,7 +115,12 @@ async function commitHereOrThere(commit: Commit, aggregates: Aggregates, stores:
   const watching = watch.run(done.signal);
   try {
     const timeoutMilliseconds = config.synchronousTimeoutMilliseconds;
-    return await commitNow({ ...commit, reason: 'operator', timeoutMilliseconds }, context, { customers, watch, clock: systemClock, ids: systemIds });
+    return await commitNow({ ...commit, reason: 'operator', timeoutMilliseconds }, context, {
+      customers,
+      watch,
+      clock: systemClock,
+      ids: systemIds,
+    });
   } finally {
     done.abort();
     await watching;
@@ -123,7 +135,10 @@ async function commitHere(
   log: Log,
 ): Promise<CommitStatus> {
   const requestId = systemIds.uuid();
-  const command = { type: 'RequestCommit', data: { regionId, list, reason: 'operator', commitSetId: systemIds.uuid() } } as const;
+  const command = {
+    type: 'RequestCommit',
+    data: { regionId, list, reason: 'operator', commitSetId: systemIds.uuid() },
+  } as const;
   const answer = await customers.handle(customerId, command, { actor: 'system:commit-run', requestId });
   if (isRefusal(answer) || answer.state.phase === 'unregistered') return 'success';
   const open = answer.state.commits.get(commitKey(regionId, list));

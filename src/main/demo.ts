@@ -32,7 +32,10 @@ export async function demo({ exit, write, stopped }: DemoOptions): Promise<void>
     const log = createLog({ level: config.logLevel, destination: 'stderr' });
     server = await startServer(config, log);
     write(`edgeward serves ${server.url} from ${directory}\n`);
-    const command = commandRunner(commandHouse(() => config, log), write);
+    const command = commandRunner(
+      commandHouse(() => config, log),
+      write,
+    );
     const token = await prepare(command, directory, received.url);
     await playThrough(server.url, token, directory, received, write);
     if (exit) return;
@@ -72,22 +75,62 @@ function commandRunner(withHouse: ReturnType<typeof commandHouse>, write: (text:
 /** A region, a router, a customer, an IPv4 and an IPv6 subnet, a token. */
 async function prepare(command: RunCommand, directory: string, webhookUrl: string): Promise<string> {
   await command('region', 'create', 'eu-west');
-  await command('router', 'add', 'eu-west', 'edge1', '--driver', 'file', '--option', `path=${join(directory, 'edge1')}`);
+  await command(
+    'router',
+    'add',
+    'eu-west',
+    'edge1',
+    '--driver',
+    'file',
+    '--option',
+    `path=${join(directory, 'edge1')}`,
+  );
   await command('customer', 'create', 'Acme Corp.', '--webhook-url', webhookUrl);
-  await command('subnet', 'add', 'Acme Corp.', '203.0.113.0/24', '--region', 'eu-west', '--asn', '64500', '--metro', 'ams');
-  await command('subnet', 'add', 'Acme Corp.', '2001:db8:7::/48', '--region', 'eu-west', '--asn', '64500', '--metro', 'ams');
+  await command(
+    'subnet',
+    'add',
+    'Acme Corp.',
+    '203.0.113.0/24',
+    '--region',
+    'eu-west',
+    '--asn',
+    '64500',
+    '--metro',
+    'ams',
+  );
+  await command(
+    'subnet',
+    'add',
+    'Acme Corp.',
+    '2001:db8:7::/48',
+    '--region',
+    'eu-west',
+    '--asn',
+    '64500',
+    '--metro',
+    'ams',
+  );
   const { token } = await command('token', 'create', 'Acme Corp.', '--label', 'demo');
   return String(token);
 }
 
-async function playThrough(url: string, token: string, directory: string, received: Receiver, write: (text: string) => void): Promise<void> {
+async function playThrough(
+  url: string,
+  token: string,
+  directory: string,
+  received: Receiver,
+  write: (text: string) => void,
+): Promise<void> {
   const api = apiClient(url, token, write);
   await api('POST', '/ips/disable', { ip: '203.0.113.7' });
   await api('POST', '/ips/bulk', { action: 'disable', range: { start: '203.0.113.8', end: '203.0.113.15' } });
   await api('POST', '/ips/bulk', { action: 'disable', cidr: '2001:db8:7:ff00::/56' });
   await api('GET', '/subnets/1/pending?view=ranges');
   write('\n… waiting until the customer has been quiet for 2 s (PT2M outside the demo)\n');
-  const notification = await Promise.race([received.first, systemClock.wait(DEMO_SECONDS_MAX * 1000).then(() => undefined)]);
+  const notification = await Promise.race([
+    received.first,
+    systemClock.wait(DEMO_SECONDS_MAX * 1000).then(() => undefined),
+  ]);
   if (notification === undefined) throw new Error(`no webhook came within ${DEMO_SECONDS_MAX} s`);
   const list = join(directory, 'edge1', 'Svc-ACME-CORP-BLACKHOLE');
   write(`\nthe prefix-list as the router has it (${list}):\n${readFileSync(list, 'utf8')}`);
@@ -104,7 +147,10 @@ function apiClient(url: string, token: string, write: (text: string) => void): A
     write(`\n$ ${curl(url, token, method, path, json)}\n`);
     const response = await fetch(`${url}/api/v1${path}`, {
       method,
-      headers: { authorization: `Bearer ${token}`, ...(json === undefined ? {} : { 'content-type': 'application/json' }) },
+      headers: {
+        authorization: `Bearer ${token}`,
+        ...(json === undefined ? {} : { 'content-type': 'application/json' }),
+      },
       ...(json === undefined ? {} : { body: json }),
     });
     const text = await response.text();
@@ -141,7 +187,9 @@ async function openReceiver(): Promise<Receiver> {
     request.setEncoding('utf8').on('data', (chunk: string) => (body += chunk));
     request.on('end', () => {
       response.writeHead(204).end();
-      const headers = ['webhook-id', 'webhook-timestamp', 'webhook-signature'].map((name) => `${name}: ${String(request.headers[name])}`);
+      const headers = ['webhook-id', 'webhook-timestamp', 'webhook-signature'].map(
+        (name) => `${name}: ${String(request.headers[name])}`,
+      );
       show([...headers, '', body].join('\n'));
     });
   });

@@ -57,7 +57,12 @@ export function processDefinitions(config: Config) {
 
 /** Shelves of the processes' states. */
 export function processShelves(config: Config, readModels: ReadModels): readonly Feed[] {
-  const { quietPeriod: quiet, deployCommit: deploy, deliverWebhook: deliver, finishReservations: finish } = processDefinitions(config);
+  const {
+    quietPeriod: quiet,
+    deployCommit: deploy,
+    deliverWebhook: deliver,
+    finishReservations: finish,
+  } = processDefinitions(config);
   return [
     shelfOf(statesOf(quiet), readModels),
     shelfOf(statesOf(deploy), readModels),

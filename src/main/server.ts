@@ -59,7 +59,17 @@ async function startParts(config: Config, log: Log, stores: Stores, leases: read
     allowPrivate: config.webhookAllowPrivate,
   });
   const views = openViews(readModels);
-  const wired = wireProcesses(readModels, { config, aggregates, routerDrivers, sender, store, secrets, clock, ids, log });
+  const wired = wireProcesses(readModels, {
+    config,
+    aggregates,
+    routerDrivers,
+    sender,
+    store,
+    secrets,
+    clock,
+    ids,
+    log,
+  });
   const projector = openProjector([...Object.values(views), ...wired.map(({ shelf }) => shelf)], {
     store,
     readModels,
@@ -73,18 +83,30 @@ async function startParts(config: Config, log: Log, stores: Stores, leases: read
     for (const { shelf, keys } of touched) running.get(shelf)?.touched(keys);
   });
   const watch = await openCommitWatch(store);
-  const [stopProcesses, abortProcesses, stopProjector] = [new AbortController(), new AbortController(), new AbortController()];
+  const [stopProcesses, abortProcesses, stopProjector] = [
+    new AbortController(),
+    new AbortController(),
+    new AbortController(),
+  ];
   const startedAt = await store.end();
   const following = projector.run(stopProjector.signal);
   const watching = watch.run(stopProjector.signal);
-  const processing = Promise.all([...running.values()].map((process) => process.run(stopProcesses.signal, abortProcesses.signal)));
+  const processing = Promise.all(
+    [...running.values()].map((process) => process.run(stopProcesses.signal, abortProcesses.signal)),
+  );
 
   const http = createHttpServer({
     customers: aggregates.customers,
     views,
     commitNow: (customerId, regionId, context) =>
       commitNow(
-        { customerId, regionId, list: 'BLACKHOLE', reason: 'synchronous', timeoutMilliseconds: config.synchronousTimeoutMilliseconds },
+        {
+          customerId,
+          regionId,
+          list: 'BLACKHOLE',
+          reason: 'synchronous',
+          timeoutMilliseconds: config.synchronousTimeoutMilliseconds,
+        },
         context,
         { customers: aggregates.customers, watch, clock, ids },
       ),
@@ -126,7 +148,11 @@ async function takeLeases({ leases }: Stores, config: Config): Promise<readonly 
   return [server, projections];
 }
 
-async function readiness({ store }: Stores, projector: Projector, startedAt: bigint): Promise<Record<string, string | undefined>> {
+async function readiness(
+  { store }: Stores,
+  projector: Projector,
+  startedAt: bigint,
+): Promise<Record<string, string | undefined>> {
   const isReachable = await store.end().then(
     () => true,
     () => false,

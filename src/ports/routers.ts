@@ -18,6 +18,7 @@ export type RouterDriver = Readonly<{
   replace: (list: string, prefixes: readonly string[], signal: AbortSignal, options?: ReplaceOptions) => Promise<void>;
   /** Reachable, logged in, and allowed to write; changes nothing. @throws RouterFailure */
   check: (signal: AbortSignal) => Promise<void>;
+  /** Lets no more calls begin, and closes when those that run are over. */
   close: () => Promise<void>;
 }>;
 
@@ -50,7 +51,7 @@ export class RouterFailure extends Error {
 
 /**
  * A router as it is configured: which driver, and that driver's own options (validated by the driver).
- * An option that is a secret holds the secret's id, or the absolute path of a file that has it; never the secret itself.
+ * An option that is a secret holds `secret:<id>`, or the absolute path of a file that has it; never the secret itself.
  */
 export type RouterSettings = Readonly<{ name: string; driver: string; options: Readonly<Record<string, string>> }>;
 

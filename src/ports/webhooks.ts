@@ -11,7 +11,9 @@ export type WebhookRequest = Readonly<{
 }>;
 
 /** What came of one try. `delivered` is any 2xx. `because` is short, and holds nothing that the receiver sent but its status. */
-export type WebhookResult = Readonly<{ delivered: true; status: number }> | Readonly<{ delivered: false; because: string }>;
+export type WebhookResult =
+  | Readonly<{ delivered: true; status: number }>
+  | Readonly<{ delivered: false; because: string }>;
 
 /** Sends one signed webhook within its total deadline; never throws for what the network or the receiver does. */
 export type WebhookSender = Readonly<{

@@ -49,92 +49,109 @@ export function openProcess<E extends Event, S extends object, D extends Duty>(
   perform: Perform<D>,
   dependencies: ProcessDependencies<S>,
 ): RunningProcess {
-  const { states, store, clock, log, reached, concurrency, everyMilliseconds } = dependencies;
+  return new ProcessRunner(process, perform, dependencies);
+}
+
+class ProcessRunner<E extends Event, S extends object, D extends Duty> implements RunningProcess {
+  readonly #process: Process<E, S, D>;
+  readonly #perform: Perform<D>;
+  readonly #with: ProcessDependencies<S>;
   /** When to ask a key again, in epoch milliseconds; 0: at once. */
-  const agenda = new Map<string, number>();
-  const underWay = new Map<string, Promise<void>>();
-  const failures = new Map<string, Readonly<{ count: number; notBefore: number }>>();
+  readonly #agenda = new Map<string, number>();
+  readonly #underWay = new Map<string, Promise<void>>();
+  readonly #failures = new Map<string, Readonly<{ count: number; notBefore: number }>>();
   /** Keys whose duty found no free place. */
-  const queued = new Set<string>();
-  let rest = new AbortController();
+  readonly #queued = new Set<string>();
+  #rest = new AbortController();
 
-  return {
-    touched: (keys) => {
-      for (const key of keys) agenda.set(key, 0);
-      if (everyMilliseconds === undefined) rest.abort();
-    },
-    run: async (stop, abort) => {
-      stop.addEventListener('abort', () => rest.abort(), { once: true });
-      for (const { key } of await states.list()) agenda.set(key, 0);
-      while (!stop.aborted) {
-        await askDue(stop, abort);
-        await sleep(stop);
-      }
-      await Promise.all(underWay.values());
-    },
-  };
+  constructor(process: Process<E, S, D>, perform: Perform<D>, dependencies: ProcessDependencies<S>) {
+    this.#process = process;
+    this.#perform = perform;
+    this.#with = dependencies;
+  }
 
-  async function askDue(stop: AbortSignal, abort: AbortSignal): Promise<void> {
-    const now = clock.now();
-    const due = [...agenda].filter(([, at]) => at <= now.epochMilliseconds).map(([key]) => key);
+  touched(keys: readonly string[]): void {
+    for (const key of keys) this.#agenda.set(key, 0);
+    if (this.#with.everyMilliseconds === undefined) this.#rest.abort();
+  }
+
+  async run(stop: AbortSignal, abort: AbortSignal): Promise<void> {
+    stop.addEventListener('abort', () => this.#rest.abort(), { once: true });
+    for (const { key } of await this.#with.states.list()) this.#agenda.set(key, 0);
+    while (!stop.aborted) {
+      await this.#askDue(stop, abort);
+      await this.#sleep(stop);
+    }
+    await Promise.all(this.#underWay.values());
+  }
+
+  async #askDue(stop: AbortSignal, abort: AbortSignal): Promise<void> {
+    const now = this.#with.clock.now();
+    const due = [...this.#agenda].filter(([, at]) => at <= now.epochMilliseconds).map(([key]) => key);
     for (const key of due) {
       // Taken off first: a change that comes while we look puts it back.
-      agenda.delete(key);
-      const state = await states.get(key);
+      this.#agenda.delete(key);
+      const state = await this.#with.states.get(key);
       if (state === undefined || stop.aborted) continue;
-      const wakeAt = process.wakeAt(state)?.epochMilliseconds;
-      if (wakeAt !== undefined && wakeAt > now.epochMilliseconds) askAgainAt(key, wakeAt);
-      for (const duty of process.owed(state, now)) take(key, duty, now, abort);
+      const wakeAt = this.#process.wakeAt(state)?.epochMilliseconds;
+      if (wakeAt !== undefined && wakeAt > now.epochMilliseconds) this.#askAgainAt(key, wakeAt);
+      for (const duty of this.#process.owed(state, now)) this.#take(key, duty, now, abort);
     }
   }
 
-  function askAgainAt(key: string, epochMilliseconds: number): void {
-    const planned = agenda.get(key);
-    if (planned === undefined || planned > epochMilliseconds) agenda.set(key, epochMilliseconds);
+  #askAgainAt(key: string, epochMilliseconds: number): void {
+    const planned = this.#agenda.get(key);
+    if (planned === undefined || planned > epochMilliseconds) this.#agenda.set(key, epochMilliseconds);
   }
 
-  function take(key: string, duty: D, now: Temporal.Instant, abort: AbortSignal): void {
-    if (underWay.has(duty.id)) return;
-    const notBefore = failures.get(duty.id)?.notBefore ?? 0;
-    if (notBefore > now.epochMilliseconds) return askAgainAt(key, notBefore);
-    if (underWay.size >= concurrency) return void queued.add(key);
-    const paying = pay(key, duty, abort).finally(() => {
-      underWay.delete(duty.id);
-      if (everyMilliseconds === undefined || queued.size > 0) rest.abort();
-      for (const next of queued) agenda.set(next, 0);
-      queued.clear();
+  #take(key: string, duty: D, now: Temporal.Instant, abort: AbortSignal): void {
+    if (this.#underWay.has(duty.id)) return;
+    const notBefore = this.#failures.get(duty.id)?.notBefore ?? 0;
+    if (notBefore > now.epochMilliseconds) return this.#askAgainAt(key, notBefore);
+    if (this.#underWay.size >= this.#with.concurrency) return void this.#queued.add(key);
+    const paying = this.#pay(key, duty, abort).finally(() => {
+      this.#underWay.delete(duty.id);
+      if (this.#with.everyMilliseconds === undefined || this.#queued.size > 0) this.#rest.abort();
+      for (const next of this.#queued) this.#agenda.set(next, 0);
+      this.#queued.clear();
     });
-    underWay.set(duty.id, paying);
+    this.#underWay.set(duty.id, paying);
   }
 
-  async function pay(key: string, duty: D, abort: AbortSignal): Promise<void> {
+  async #pay(key: string, duty: D, abort: AbortSignal): Promise<void> {
+    const { store, clock, reached } = this.#with;
     try {
-      await perform(duty, abort);
+      await this.#perform(duty, abort);
       // The duty is gone once its settling event is in the state: only then may the state be asked again.
       await reached(await store.end(), REACH_MILLISECONDS);
-      failures.delete(duty.id);
-      askAgainAt(key, 0);
+      this.#failures.delete(duty.id);
+      this.#askAgainAt(key, 0);
     } catch (error) {
-      if (abort.aborted) return;
-      const count = (failures.get(duty.id)?.count ?? 0) + 1;
-      const delay = Math.min(RETRY_MILLISECONDS_MIN * 2 ** (count - 1), RETRY_MILLISECONDS_MAX);
-      const notBefore = clock.now().epochMilliseconds + delay;
-      failures.set(duty.id, { count, notBefore });
-      askAgainAt(key, notBefore);
-      log.error({ process: process.name, duty: duty.id, error, retryMilliseconds: delay }, 'a duty could not be paid; trying again');
+      if (!abort.aborted) this.#askAfterFailure(key, duty, clock.now(), error);
     }
   }
 
-  async function sleep(stop: AbortSignal): Promise<void> {
-    rest = new AbortController();
-    if (stop.aborted) return;
-    const milliseconds = everyMilliseconds ?? untilNext();
-    await clock.wait(milliseconds, rest.signal).catch(() => undefined);
+  #askAfterFailure(key: string, { id }: D, now: Temporal.Instant, error: unknown): void {
+    const count = (this.#failures.get(id)?.count ?? 0) + 1;
+    const delay = Math.min(RETRY_MILLISECONDS_MIN * 2 ** (count - 1), RETRY_MILLISECONDS_MAX);
+    const notBefore = now.epochMilliseconds + delay;
+    this.#failures.set(id, { count, notBefore });
+    this.#askAgainAt(key, notBefore);
+    const fields = { process: this.#process.name, duty: id, error, retryMilliseconds: delay };
+    this.#with.log.error(fields, 'a duty could not be paid; trying again');
   }
 
-  function untilNext(): number {
-    let next = clock.now().epochMilliseconds + REST_MILLISECONDS_MAX;
-    for (const at of agenda.values()) if (at < next) next = at;
-    return Math.max(0, next - clock.now().epochMilliseconds);
+  async #sleep(stop: AbortSignal): Promise<void> {
+    this.#rest = new AbortController();
+    if (stop.aborted) return;
+    const milliseconds = this.#with.everyMilliseconds ?? this.#untilNext();
+    await this.#with.clock.wait(milliseconds, this.#rest.signal).catch(() => undefined);
+  }
+
+  #untilNext(): number {
+    const now = this.#with.clock.now().epochMilliseconds;
+    let next = now + REST_MILLISECONDS_MAX;
+    for (const at of this.#agenda.values()) if (at < next) next = at;
+    return Math.max(0, next - now);
   }
 }

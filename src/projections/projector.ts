@@ -36,6 +36,7 @@ export type ProjectorDependencies = Readonly<{
 
 const UNSAVED_MAX = 20_000;
 const SAVE_TRIES_MAX = 5;
+const FLUSH_MILLISECONDS = 200;
 /** Large views are saved seldom: saving takes at most one part in this many of the time. */
 const REST_FACTOR = 20;
 const SWEEP_MILLISECONDS = 250;
@@ -44,138 +45,175 @@ const CATCH_UP_FLUSH_MILLISECONDS = 2_000;
 
 /** Feeds all shelves from one reading of the log. */
 export function openProjector(feeds: readonly Feed[], dependencies: ProjectorDependencies): Projector {
-  const { store, readModels, clock, log, writes, flushMilliseconds = 200 } = dependencies;
-  const arrivals = openArrivals(clock);
-  let listener: ((touched: readonly Touched[]) => void) | undefined;
-  let unsavedSince: number | undefined;
+  return new LogProjector(feeds, dependencies);
+}
+
+class LogProjector implements Projector {
+  readonly #feeds: readonly Feed[];
+  readonly #with: ProjectorDependencies;
+  readonly #flushMilliseconds: number;
+  readonly #arrivals: ReturnType<typeof openArrivals>;
+  #listener: ((touched: readonly Touched[]) => void) | undefined;
+  #unsavedSince: number | undefined;
   /** How long the last save took. */
-  let saveMilliseconds = 0;
-  let saving: Promise<void> = Promise.resolve();
-  let timerRuns = false;
-  let gone: CollectionGone | undefined;
+  #saveMilliseconds = 0;
+  #saving: Promise<void> = Promise.resolve();
+  #timerRuns = false;
+  #gone: CollectionGone | undefined;
 
-  return {
-    open,
-    catchUp,
-    run,
-    position: arrivals.position,
-    reached: arrivals.reached,
-    onTouched: (heard) => void (listener = heard),
-  };
+  constructor(feeds: readonly Feed[], dependencies: ProjectorDependencies) {
+    this.#feeds = feeds;
+    this.#with = dependencies;
+    this.#flushMilliseconds = dependencies.flushMilliseconds ?? FLUSH_MILLISECONDS;
+    this.#arrivals = openArrivals(dependencies.clock);
+  }
 
-  async function open(): Promise<void> {
-    for (const feed of feeds) {
-      const active = await readModels.active(feed.name);
+  position(): bigint {
+    return this.#arrivals.position();
+  }
+
+  reached(position: bigint, timeoutMilliseconds: number): Promise<boolean> {
+    return this.#arrivals.reached(position, timeoutMilliseconds);
+  }
+
+  onTouched(listener: (touched: readonly Touched[]) => void): void {
+    this.#listener = listener;
+  }
+
+  async open(): Promise<void> {
+    for (const feed of this.#feeds) {
+      const active = await this.#with.readModels.active(feed.name);
       if (active?.version === feed.version) await feed.open(active);
-      else await startGeneration(feed);
+      else await this.#startGeneration(feed);
     }
   }
 
   /** The first build of a projection, or its rebuild for a new version. */
-  async function startGeneration(feed: Feed): Promise<void> {
+  async #startGeneration(feed: Feed): Promise<void> {
+    const { readModels, writes } = this.#with;
     if (!writes) return feed.open(undefined);
     const collection = await readModels.begin(feed.name, feed.version);
     await readModels.activate(collection);
     await feed.open(collection);
   }
 
-  function lowest(): bigint {
-    let least: bigint | undefined;
-    for (const feed of feeds) if (least === undefined || feed.position() < least) least = feed.position();
-    return least ?? BEGINNING;
-  }
-
-  async function catchUp(progress?: (done: bigint, end: bigint) => void): Promise<void> {
-    const end = await store.end();
-    for await (const page of store.readAll(lowest())) {
-      await take(page);
-      if (isOlder(CATCH_UP_FLUSH_MILLISECONDS)) await flush();
-      progress?.(arrivals.position(), end);
+  async catchUp(progress?: (done: bigint, end: bigint) => void): Promise<void> {
+    const end = await this.#with.store.end();
+    for await (const page of this.#with.store.readAll(this.#lowest())) {
+      await this.#take(page);
+      if (this.#isUnsavedFor(CATCH_UP_FLUSH_MILLISECONDS)) await this.#flush();
+      progress?.(this.position(), end);
     }
-    await flush();
-    arrivals.reach(end);
+    await this.#flush();
+    this.#arrivals.reach(end);
   }
 
-  async function run(signal: AbortSignal): Promise<void> {
+  async run(signal: AbortSignal): Promise<void> {
     try {
       for (;;) {
         try {
-          for await (const page of store.follow(lowest(), signal)) {
-            await take(page);
-            if (isOlder(flushMilliseconds + REST_FACTOR * saveMilliseconds)) await flush();
-            else saveSoon(signal);
-          }
-          return;
+          return await this.#follow(signal);
         } catch (error) {
           if (!(error instanceof CollectionGone)) throw error;
-          log.info({}, 'projections were rebuilt by another process; opening them again');
-          gone = undefined;
-          await open();
+          this.#with.log.info({}, 'projections were rebuilt by another process; opening them again');
+          this.#gone = undefined;
+          await this.open();
         }
       }
     } finally {
-      await flush();
+      await this.#flush();
     }
   }
 
-  async function take(page: readonly Recorded[]): Promise<void> {
-    if (gone !== undefined) throw gone;
-    for (const feed of feeds) {
+  async #follow(signal: AbortSignal): Promise<void> {
+    for await (const page of this.#with.store.follow(this.#lowest(), signal)) {
+      await this.#take(page);
+      if (this.#isUnsavedFor(this.#restMilliseconds())) await this.#flush();
+      else this.#saveSoon(signal);
+    }
+  }
+
+  #lowest(): bigint {
+    let least: bigint | undefined;
+    for (const feed of this.#feeds) if (least === undefined || feed.position() < least) least = feed.position();
+    return least ?? BEGINNING;
+  }
+
+  async #take(page: readonly Recorded[]): Promise<void> {
+    if (this.#gone !== undefined) throw this.#gone;
+    for (const feed of this.#feeds) {
       const fetching = feed.prepare(page);
       if (fetching !== undefined) await fetching;
     }
-    for (const event of page) for (const feed of feeds) feed.apply(event);
-    unsavedSince ??= clock.monotonicMilliseconds();
-    const touched = feeds
-      .map((feed) => ({ shelf: feed.name, keys: feed.takeTouched() }))
-      .filter(({ keys }) => keys.length > 0);
+    for (const event of page) for (const feed of this.#feeds) feed.apply(event);
+    this.#unsavedSince ??= this.#with.clock.monotonicMilliseconds();
     const last = page.at(-1);
-    if (last !== undefined) arrivals.reach(last.position);
-    if (touched.length > 0) listener?.(touched);
-    if (feeds.reduce((sum, feed) => sum + feed.unsavedCount(), 0) > UNSAVED_MAX) await flush();
+    if (last !== undefined) this.#arrivals.reach(last.position);
+    this.#tell();
+    let unsaved = 0;
+    for (const feed of this.#feeds) unsaved += feed.unsavedCount();
+    if (unsaved > UNSAVED_MAX) await this.#flush();
   }
 
-  function isOlder(milliseconds: number): boolean {
-    return unsavedSince !== undefined && clock.monotonicMilliseconds() - unsavedSince >= milliseconds;
+  #tell(): void {
+    const touched: Touched[] = [];
+    for (const feed of this.#feeds) {
+      const keys = feed.takeTouched();
+      if (keys.length > 0) touched.push({ shelf: feed.name, keys });
+    }
+    if (touched.length > 0) this.#listener?.(touched);
+  }
+
+  #isUnsavedFor(milliseconds: number): boolean {
+    const since = this.#unsavedSince;
+    return since !== undefined && this.#with.clock.monotonicMilliseconds() - since >= milliseconds;
+  }
+
+  #restMilliseconds(): number {
+    return this.#flushMilliseconds + REST_FACTOR * this.#saveMilliseconds;
   }
 
   /** A quiet log must be saved as well: a timer does what the next page would have done. */
-  function saveSoon(signal: AbortSignal): void {
-    if (timerRuns || !writes) return;
-    timerRuns = true;
-    clock
-      .wait(flushMilliseconds + REST_FACTOR * saveMilliseconds, signal)
-      .then(flush, () => undefined)
+  #saveSoon(signal: AbortSignal): void {
+    if (this.#timerRuns || !this.#with.writes) return;
+    this.#timerRuns = true;
+    this.#with.clock
+      .wait(this.#restMilliseconds(), signal)
+      .then(
+        () => this.#flush(),
+        () => undefined,
+      )
       .catch((error: unknown) => {
-        if (error instanceof CollectionGone) gone = error;
-        else log.error({ error }, 'views could not be saved; they are saved with the next events');
+        if (error instanceof CollectionGone) this.#gone = error;
+        else this.#with.log.error({ error }, 'views could not be saved; they are saved with the next events');
       })
-      .finally(() => void (timerRuns = false));
+      .finally(() => void (this.#timerRuns = false));
   }
 
   /** One save at a time. */
-  function flush(): Promise<void> {
-    if (!writes) return Promise.resolve();
-    saving = saving.catch(() => undefined).then(saveWithRetry);
-    return saving;
+  #flush(): Promise<void> {
+    if (!this.#with.writes) return Promise.resolve();
+    this.#saving = this.#saving.catch(() => undefined).then(() => this.#saveWithRetry());
+    return this.#saving;
   }
 
-  async function saveWithRetry(): Promise<void> {
+  async #saveWithRetry(): Promise<void> {
     for (let tries = 1; ; tries += 1) {
       try {
-        return await save();
+        return await this.#save();
       } catch (error) {
         if (error instanceof CollectionGone || tries >= SAVE_TRIES_MAX) throw error;
-        log.warn({ error }, 'views could not be saved; trying again');
-        await clock.wait(100 * tries);
+        this.#with.log.warn({ error }, 'views could not be saved; trying again');
+        await this.#with.clock.wait(100 * tries);
       }
     }
   }
 
-  async function save(): Promise<void> {
-    unsavedSince = undefined;
+  async #save(): Promise<void> {
+    this.#unsavedSince = undefined;
+    const { clock, readModels } = this.#with;
     const begun = clock.monotonicMilliseconds();
-    const taken = feeds.flatMap((feed) => {
+    const taken = this.#feeds.flatMap((feed) => {
       const unsaved = feed.takeUnsaved();
       return unsaved === undefined ? [] : [{ feed, unsaved }];
     });
@@ -183,7 +221,7 @@ export function openProjector(feeds: readonly Feed[], dependencies: ProjectorDep
     try {
       await readModels.save(taken.map(({ unsaved }) => unsaved));
       for (const { feed } of taken) feed.saved();
-      saveMilliseconds = clock.monotonicMilliseconds() - begun;
+      this.#saveMilliseconds = clock.monotonicMilliseconds() - begun;
     } catch (error) {
       for (const { feed } of taken) feed.unsaved();
       throw error;

@@ -42,131 +42,165 @@ type Entry<V> = { view: V | undefined; state: 'clean' | 'dirty' | 'saving' };
 /** Clean views kept in memory; the ones with unsaved changes are always kept. */
 const CLEAN_MAX = 20_000;
 const PAGE = 1_000;
+const NONE: readonly string[] = [];
 
 /** Opens nothing yet: `open` follows. */
 export function shelfOf<E extends Event, V extends object>(
   projection: Projection<E, V>,
   readModels: ReadModels,
 ): Shelf<V> {
-  const handles = new Set<string>(projection.handles);
-  const { encode, decode } = projection.stored ?? plain<V>();
-  const entries = new Map<string, Entry<V>>();
-  const touched = new Set<string>();
-  const dirty = new Set<string>();
-  let saving: readonly string[] = [];
-  let collection: Collection | undefined;
-  let position = BEGINNING;
-  let savedPosition = BEGINNING;
-  let takenPosition = BEGINNING;
+  return new ProjectionShelf(projection, readModels);
+}
 
-  return {
-    name: projection.name,
-    version: projection.version,
-    open: async (opened) => {
-      entries.clear();
-      dirty.clear();
-      saving = [];
-      collection = opened;
-      position = (opened === undefined ? undefined : await readModels.position(opened)) ?? BEGINNING;
-      savedPosition = position;
-    },
-    position: () => position,
-    prepare: (events) => {
-      const missing = new Set<string>();
-      for (const event of events) {
-        if (event.position <= position || !isHandled<E>(handles, event)) continue;
-        for (const key of projection.keysOf(event)) if (!entries.has(key)) missing.add(key);
-      }
-      return missing.size > 0 ? fetch([...missing]) : undefined;
-    },
-    apply: (event) => {
-      if (event.position <= position) return;
-      position = event.position;
-      if (!isHandled<E>(handles, event)) return;
-      for (const key of projection.keysOf(event)) {
-        const entry = entries.get(key);
-        const before = entry?.view;
-        const after = projection.evolve(before, event, key);
-        if (after === before) continue;
-        entries.set(key, { view: after, state: 'dirty' });
-        dirty.add(key);
-        touched.add(key);
-      }
-    },
-    takeTouched: () => {
-      const keys = [...touched];
-      touched.clear();
-      return keys;
-    },
-    takeUnsaved: () => {
-      if (collection === undefined || position === savedPosition) return undefined;
-      saving = [...dirty];
-      dirty.clear();
-      takenPosition = position;
-      const changes = saving.map((key): ViewChange => {
-        const entry = entries.get(key);
-        if (entry !== undefined) entry.state = 'saving';
-        return { key, json: entry?.view === undefined ? undefined : JSON.stringify(encode(entry.view)) };
-      });
-      return { collection, position, changes };
-    },
-    saved: () => {
-      savedPosition = takenPosition;
-      for (const key of saving) {
-        const entry = entries.get(key);
-        if (entry?.state !== 'saving') continue;
-        if (entry.view === undefined) entries.delete(key);
-        else entry.state = 'clean';
-      }
-      saving = [];
-      dropOldest();
-    },
-    unsaved: () => {
-      for (const key of saving) dirty.add(key);
-      saving = [];
-    },
-    unsavedCount: () => dirty.size,
-    get: async (key) => {
-      const entry = entries.get(key);
-      if (entry !== undefined) return entry.view;
-      await fetch([key]);
-      return entries.get(key)?.view;
-    },
-    list,
-  };
+class ProjectionShelf<E extends Event, V extends object> implements Shelf<V> {
+  readonly name: string;
+  readonly version: number;
+  readonly #projection: Projection<E, V>;
+  readonly #readModels: ReadModels;
+  readonly #handles: ReadonlySet<string>;
+  readonly #stored: NonNullable<Projection<E, V>['stored']>;
+  readonly #entries = new Map<string, Entry<V>>();
+  readonly #touched = new Set<string>();
+  readonly #dirty = new Set<string>();
+  #saving: readonly string[] = [];
+  #collection: Collection | undefined;
+  #position = BEGINNING;
+  #savedPosition = BEGINNING;
+  #takenPosition = BEGINNING;
 
-  async function fetch(keys: readonly string[]): Promise<void> {
-    const found = collection === undefined ? new Map<string, string>() : await readModels.load(collection, keys);
-    for (const key of keys) {
-      // An event may have made the view while we waited: what is in memory is newer.
-      if (entries.has(key)) continue;
-      const json = found.get(key);
-      if (json !== undefined) entries.set(key, { view: decode(JSON.parse(json)), state: 'clean' });
+  constructor(projection: Projection<E, V>, readModels: ReadModels) {
+    this.name = projection.name;
+    this.version = projection.version;
+    this.#projection = projection;
+    this.#readModels = readModels;
+    this.#handles = new Set(projection.handles);
+    this.#stored = projection.stored ?? plain<V>();
+  }
+
+  async open(collection: Collection | undefined): Promise<void> {
+    this.#entries.clear();
+    this.#dirty.clear();
+    this.#saving = [];
+    this.#collection = collection;
+    const saved = collection === undefined ? undefined : await this.#readModels.position(collection);
+    this.#position = saved ?? BEGINNING;
+    this.#savedPosition = this.#position;
+  }
+
+  position(): bigint {
+    return this.#position;
+  }
+
+  prepare(events: readonly Recorded[]): Promise<void> | undefined {
+    let missing: Set<string> | undefined;
+    for (const event of events) {
+      if (event.position <= this.#position || !isHandled<E>(this.#handles, event)) continue;
+      for (const key of this.#projection.keysOf(event)) {
+        if (!this.#entries.has(key)) (missing ??= new Set()).add(key);
+      }
+    }
+    return missing === undefined ? undefined : this.#fetch([...missing]);
+  }
+
+  apply(event: Recorded): void {
+    if (event.position <= this.#position) return;
+    this.#position = event.position;
+    if (!isHandled<E>(this.#handles, event)) return;
+    for (const key of this.#projection.keysOf(event)) {
+      const before = this.#entries.get(key)?.view;
+      const after = this.#projection.evolve(before, event, key);
+      if (after === before) continue;
+      this.#entries.set(key, { view: after, state: 'dirty' });
+      this.#dirty.add(key);
+      this.#touched.add(key);
     }
   }
 
-  async function list(prefix = ''): Promise<readonly Readonly<{ key: string; view: V }>[]> {
-    const views = new Map<string, V>();
-    if (collection !== undefined) {
-      let after: string | undefined;
-      for (;;) {
-        const page = await readModels.list(collection, { prefix, limit: PAGE, ...(after === undefined ? {} : { after }) });
-        for (const { key, json } of page) if (!entries.has(key)) views.set(key, decode(JSON.parse(json)));
-        if (page.length < PAGE) break;
-        after = page.at(-1)?.key;
-      }
+  takeTouched(): readonly string[] {
+    if (this.#touched.size === 0) return NONE;
+    const keys = [...this.#touched];
+    this.#touched.clear();
+    return keys;
+  }
+
+  takeUnsaved(): ShelfSave | undefined {
+    if (this.#collection === undefined || this.#position === this.#savedPosition) return undefined;
+    this.#saving = [...this.#dirty];
+    this.#dirty.clear();
+    this.#takenPosition = this.#position;
+    const changes = this.#saving.map((key): ViewChange => {
+      const entry = this.#entries.get(key);
+      if (entry !== undefined) entry.state = 'saving';
+      return { key, json: entry?.view === undefined ? undefined : JSON.stringify(this.#stored.encode(entry.view)) };
+    });
+    return { collection: this.#collection, position: this.#position, changes };
+  }
+
+  saved(): void {
+    this.#savedPosition = this.#takenPosition;
+    for (const key of this.#saving) {
+      const entry = this.#entries.get(key);
+      if (entry?.state !== 'saving') continue;
+      if (entry.view === undefined) this.#entries.delete(key);
+      else entry.state = 'clean';
     }
-    for (const [key, { view }] of entries) if (view !== undefined && key.startsWith(prefix)) views.set(key, view);
+    this.#saving = [];
+    this.#dropOldest();
+  }
+
+  unsaved(): void {
+    for (const key of this.#saving) this.#dirty.add(key);
+    this.#saving = [];
+  }
+
+  unsavedCount(): number {
+    return this.#dirty.size;
+  }
+
+  async get(key: string): Promise<V | undefined> {
+    const entry = this.#entries.get(key);
+    if (entry !== undefined) return entry.view;
+    await this.#fetch([key]);
+    return this.#entries.get(key)?.view;
+  }
+
+  async list(prefix = ''): Promise<readonly Readonly<{ key: string; view: V }>[]> {
+    const views = new Map<string, V>();
+    for await (const { key, json } of this.#listSaved(prefix)) {
+      if (!this.#entries.has(key)) views.set(key, this.#stored.decode(JSON.parse(json)));
+    }
+    for (const [key, { view }] of this.#entries) if (view !== undefined && key.startsWith(prefix)) views.set(key, view);
     return [...views].map(([key, view]) => ({ key, view })).sort((a, b) => (a.key < b.key ? -1 : 1));
   }
 
-  function dropOldest(): void {
-    if (entries.size <= CLEAN_MAX) return;
-    let surplus = entries.size - CLEAN_MAX;
-    for (const [key, { state }] of entries) {
+  async *#listSaved(prefix: string): AsyncIterableIterator<Readonly<{ key: string; json: string }>> {
+    let after: string | undefined;
+    while (this.#collection !== undefined) {
+      const query = { prefix, limit: PAGE, ...(after === undefined ? {} : { after }) };
+      const page = await this.#readModels.list(this.#collection, query);
+      yield* page;
+      if (page.length < PAGE) return;
+      after = page.at(-1)?.key;
+    }
+  }
+
+  async #fetch(keys: readonly string[]): Promise<void> {
+    if (this.#collection === undefined) return;
+    const found = await this.#readModels.load(this.#collection, keys);
+    for (const key of keys) {
+      const json = found.get(key);
+      // An event may have made the view while we waited: what is in memory is newer.
+      if (json === undefined || this.#entries.has(key)) continue;
+      this.#entries.set(key, { view: this.#stored.decode(JSON.parse(json)), state: 'clean' });
+    }
+  }
+
+  #dropOldest(): void {
+    let surplus = this.#entries.size - CLEAN_MAX;
+    for (const [key, { state }] of this.#entries) {
       if (surplus <= 0) return;
       if (state !== 'clean') continue;
-      entries.delete(key);
+      this.#entries.delete(key);
       surplus -= 1;
     }
   }

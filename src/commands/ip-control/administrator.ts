@@ -16,9 +16,14 @@ export const administratorDecider = {
   evolve: () => ({ exists: true }),
   decide: (command, state) => {
     if (!ADMINISTRATOR_NAME.test(command.data.name)) {
-      return refuse('bad-administrator-name', 'a name has 1 to 64 of a–z 0–9 _ . - and starts with a letter or digit.', 'name');
+      return refuse(
+        'bad-administrator-name',
+        'a name has 1 to 64 of a–z 0–9 _ . - and starts with a letter or digit.',
+        'name',
+      );
     }
-    if (state.exists) return refuse('administrator-exists', `administrator ${command.data.name} exists already.`, 'name');
+    if (state.exists)
+      return refuse('administrator-exists', `administrator ${command.data.name} exists already.`, 'name');
     return [{ type: 'AdministratorCreated', data: command.data }];
   },
 } as const satisfies Decider<AdministratorCommand, AdministratorState, AdministratorEvent> &

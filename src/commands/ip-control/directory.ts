@@ -44,7 +44,13 @@ const ASN_MAX = 4_294_967_295;
 export const directoryDecider = {
   category: 'directory',
   handles: directoryEvents.map(({ type }) => type),
-  initial: { customers: new Map(), regions: new Map(), subnets: NumberedMap.empty, space: RangeSet.empty, lastSubnetId: 0 },
+  initial: {
+    customers: new Map(),
+    regions: new Map(),
+    subnets: NumberedMap.empty,
+    space: RangeSet.empty,
+    lastSubnetId: 0,
+  },
   evolve,
   decide,
 } as const satisfies Decider<DirectoryCommand, DirectoryState, DirectoryEvent> &
@@ -82,9 +88,14 @@ function decide(command: DirectoryCommand, state: DirectoryState): Decision<Dire
     case 'ReserveRegionName': {
       const { name } = command.data;
       if (name.trim() !== name || name.length < 1 || name.length > NAME_MAX) {
-        return refuse('bad-region-name', `a region name has 1 to ${NAME_MAX} characters, no space at either end.`, 'name');
+        return refuse(
+          'bad-region-name',
+          `a region name has 1 to ${NAME_MAX} characters, no space at either end.`,
+          'name',
+        );
       }
-      if ([...state.regions.values()].includes(name)) return refuse('region-name-taken', `region ${name} exists already.`, 'name');
+      if ([...state.regions.values()].includes(name))
+        return refuse('region-name-taken', `region ${name} exists already.`, 'name');
       return [{ type: 'RegionNameReserved', data: { regionId: state.regions.size + 1, name } }];
     }
     case 'ReserveSubnet':
@@ -101,9 +112,14 @@ function reserveCustomerName(
 ): Decision<DirectoryEvent> {
   const listName = listNameOf(name);
   if (name.trim() !== name || name.length < 1 || name.length > NAME_MAX) {
-    return refuse('bad-customer-name', `a customer name has 1 to ${NAME_MAX} characters, no space at either end.`, 'name');
+    return refuse(
+      'bad-customer-name',
+      `a customer name has 1 to ${NAME_MAX} characters, no space at either end.`,
+      'name',
+    );
   }
-  if (listName === '') return refuse('bad-customer-name', 'a customer name needs a letter or digit from A–Z, 0–9.', 'name');
+  if (listName === '')
+    return refuse('bad-customer-name', 'a customer name needs a letter or digit from A–Z, 0–9.', 'name');
   for (const known of state.customers.values()) {
     if (known.name === name) return refuse('customer-name-taken', `customer ${name} exists already.`, 'name');
     if (known.listName === listName) {
@@ -124,11 +140,16 @@ function reserveSubnet(subnet: Omit<Reservation, 'subnetId'>, state: DirectorySt
   if (!Number.isInteger(asn) || asn < 1 || asn > ASN_MAX) {
     return refuse('bad-asn', `an ASN is a whole number from 1 to ${ASN_MAX} (RFC 6793).`, 'asn');
   }
-  if (metro.length < 1 || metro.length > NAME_MAX) return refuse('bad-metro', `a metro has 1 to ${NAME_MAX} characters.`, 'metro');
+  if (metro.length < 1 || metro.length > NAME_MAX)
+    return refuse('bad-metro', `a metro has 1 to ${NAME_MAX} characters.`, 'metro');
   const range = subnetRange(cidr);
   if (!state.space.intersection(RangeSet.of(range)).isEmpty) {
     const other = [...state.subnets.values()].find((reserved) => overlaps(reserved.range, range));
-    return refuse('subnet-overlaps', `${cidr} overlaps ${other?.cidr ?? 'a subnet'} (subnet ${other?.subnetId ?? 0}).`, 'cidr');
+    return refuse(
+      'subnet-overlaps',
+      `${cidr} overlaps ${other?.cidr ?? 'a subnet'} (subnet ${other?.subnetId ?? 0}).`,
+      'cidr',
+    );
   }
   return [{ type: 'SubnetReserved', data: { subnetId: state.lastSubnetId + 1, ...subnet } }];
 }

@@ -44,15 +44,21 @@ function decide(command: RegionCommand, state: RegionState): Decision<RegionEven
     case 'AddRouter': {
       const { router, driver, options } = command.data;
       if (!ROUTER_NAME.test(router)) {
-        return refuse('bad-router-name', 'a router name has 1 to 64 of A–Z a–z 0–9 _ . - and starts with a letter or digit.', 'name');
+        return refuse(
+          'bad-router-name',
+          'a router name has 1 to 64 of A–Z a–z 0–9 _ . - and starts with a letter or digit.',
+          'name',
+        );
       }
       const known = state.routers.get(router);
       if (known === undefined) return [{ type: 'RouterAdded', data: { regionId, router, driver, options } }];
-      const isSame = known.driver === driver && JSON.stringify(sorted(known.options)) === JSON.stringify(sorted(options));
+      const isSame =
+        known.driver === driver && JSON.stringify(sorted(known.options)) === JSON.stringify(sorted(options));
       return isSame ? [] : refuse('router-name-taken', `region ${state.name} has a router ${router} already.`, 'name');
     }
     case 'RemoveRouter':
-      if (!state.routers.has(command.data.router)) return refuse('router-not-found', `region ${state.name} has no router ${command.data.router}.`, 'router');
+      if (!state.routers.has(command.data.router))
+        return refuse('router-not-found', `region ${state.name} has no router ${command.data.router}.`, 'router');
       return [{ type: 'RouterRemoved', data: { regionId, router: command.data.router } }];
   }
 }

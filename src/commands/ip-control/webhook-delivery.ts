@@ -11,7 +11,9 @@ type Notification = Readonly<{
 }>;
 
 /** By the status that the customer is told: how many tries were recorded, and whether there will be no other. */
-export type WebhookDeliveryState = Readonly<Partial<Record<'success' | 'failed', { attempts: number; isOver: boolean }>>>;
+export type WebhookDeliveryState = Readonly<
+  Partial<Record<'success' | 'failed', { attempts: number; isOver: boolean }>>
+>;
 
 export type WebhookDeliveryCommand =
   | Command<'RecordWebhookDelivered', Notification & { httpStatus: number }>

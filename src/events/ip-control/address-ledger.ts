@@ -49,7 +49,9 @@ export function applyToLedger(ledger: AddressLedger, event: CustomerEvent): Addr
         owned: region.owned.union(subnetSet(event.data.cidr)),
       }));
     case 'SubnetReleased':
-      return change(ledger, event.data.regionId, (region) => release(region, subnetSet(event.data.cidr), changedAddresses(event.data.wasDisabled)));
+      return change(ledger, event.data.regionId, (region) =>
+        release(region, subnetSet(event.data.cidr), changedAddresses(event.data.wasDisabled)),
+      );
     case 'AddressesDisabled':
       return change(ledger, event.data.regionId, (region) => {
         const changed = changedAddresses(event.data.ranges);

@@ -17,11 +17,7 @@ export const CustomerSettingsChanged = defineEvent(
 );
 
 /** The customer's webhooks are signed with another secret from now on; the secret store holds it under this id. */
-export const WebhookSecretRotated = defineEvent(
-  'WebhookSecretRotated',
-  1,
-  z.strictObject({ secretId: z.string() }),
-);
+export const WebhookSecretRotated = defineEvent('WebhookSecretRotated', 1, z.strictObject({ secretId: z.string() }));
 
 /** Whoever shows the token with this SHA-256 (hex) acts for the customer. */
 export const ApiTokenIssued = defineEvent(

@@ -3,11 +3,7 @@ import { defineEvent, type EventOf } from '../codec.ts';
 import { idNumber } from './vocabulary.ts';
 
 /** The region exists; its name was reserved in the directory before. */
-export const RegionCreated = defineEvent(
-  'RegionCreated',
-  1,
-  z.strictObject({ regionId: idNumber, name: z.string() }),
-);
+export const RegionCreated = defineEvent('RegionCreated', 1, z.strictObject({ regionId: idNumber, name: z.string() }));
 
 /** From now on every list of the region is deployed to this router too. Options hold no secret: they name one by id. */
 export const RouterAdded = defineEvent(

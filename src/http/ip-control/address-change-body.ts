@@ -88,7 +88,10 @@ function listTarget(ips: readonly string[], report: Report): ChangeTarget | unde
   return { mode: 'list', set: RangeSet.ofAddresses(addresses), addresses, texts: ips };
 }
 
-function rangeTarget({ start, end }: Readonly<{ start: string; end: string }>, report: Report): ChangeTarget | undefined {
+function rangeTarget(
+  { start, end }: Readonly<{ start: string; end: string }>,
+  report: Report,
+): ChangeTarget | undefined {
   const first = parseAddress(start);
   const last = parseAddress(end);
   if (isAddressProblem(first)) report(['range', 'start'], first.problem);

@@ -28,34 +28,55 @@ const SYNCHRONOUS_NOT_ALLOWED: Problem = { status: 403, message: 'synchronous mo
 export function ipRoutes(dependencies: IpDependencies): Router {
   const router = Router({ caseSensitive: true, strict: false });
   const body = [requireJson, json({ limit: BODY_BYTES_MAX, strict: false, type: () => true })];
-  const onlyPost = (_request: Request, response: Response): void => sendProblem(response, methodNotAllowed(['POST']));
   for (const action of ['enable', 'disable'] as const) {
     router
       .route(`/ips/${action}`)
-      .post(...body, checkedRoute(singleBody, (value, response) => changeOne(action, value, response, dependencies)))
+      .post(
+        ...body,
+        checkedRoute(singleBody, (value, response) => changeOne(action, value, response, dependencies)),
+      )
       .all(onlyPost);
   }
   router
     .route('/ips/bulk')
-    .post(...body, checkedRoute(bulkBody, (value, response) => changeMany(value, response, dependencies)))
+    .post(
+      ...body,
+      checkedRoute(bulkBody, (value, response) => changeMany(value, response, dependencies)),
+    )
     .all(onlyPost);
   return router;
 }
 
+function onlyPost(_request: Request, response: Response): void {
+  sendProblem(response, methodNotAllowed(['POST']));
+}
+
 /** 415 for a body that does not say that it is JSON. A request without any body goes on and is told what is missing. */
 const requireJson: RequestHandler = (request, response, next) => {
-  const hasBody = request.headers['content-length'] !== '0' && (request.headers['content-length'] ?? request.headers['transfer-encoding']) !== undefined;
+  const hasBody =
+    request.headers['content-length'] !== '0' &&
+    (request.headers['content-length'] ?? request.headers['transfer-encoding']) !== undefined;
   const type = request.headers['content-type'];
-  if ((hasBody || type !== undefined) && !/^application\/json *(;|$)/i.test(type ?? '')) sendProblem(response, problems.wrongContentType);
+  if ((hasBody || type !== undefined) && !/^application\/json *(;|$)/i.test(type ?? ''))
+    sendProblem(response, problems.wrongContentType);
   else next();
 };
 
 /** Account flag first, then the body: the order of checks of every endpoint. */
-function checkedRoute<T>(schema: z.ZodType<T>, respond: (value: T, response: Response) => Promise<void>): RequestHandler {
+function checkedRoute<T>(
+  schema: z.ZodType<T>,
+  respond: (value: T, response: Response) => Promise<void>,
+): RequestHandler {
   return async (request, response) => {
     const sent: unknown = request.body ?? {};
     const { allowSynchronous } = callerOf(response).customer.settings;
-    if (!allowSynchronous && typeof sent === 'object' && sent !== null && 'synchronous' in sent && sent.synchronous === true) {
+    if (
+      !allowSynchronous &&
+      typeof sent === 'object' &&
+      sent !== null &&
+      'synchronous' in sent &&
+      sent.synchronous === true
+    ) {
       return sendProblem(response, SYNCHRONOUS_NOT_ALLOWED);
     }
     const outcome = checked(schema, sent);
@@ -78,8 +99,10 @@ async function changeOne(
   if (changed === undefined) return;
   const regionId = [...changed.state.ledger].find(([, { owned }]) => owned.contains(address))?.[0];
   const regionIds = regionId === undefined ? [] : [regionId];
-  const isPending = (state: Registered): boolean => regionIds.some((id) => pendingAddresses(regionAddresses(state.ledger, id)).contains(address));
-  const commit = synchronous && isPending(changed.state) ? await commitRegions(regionIds, response, dependencies) : 'success';
+  const isPending = (state: Registered): boolean =>
+    regionIds.some((id) => pendingAddresses(regionAddresses(state.ledger, id)).contains(address));
+  const commit =
+    synchronous && isPending(changed.state) ? await commitRegions(regionIds, response, dependencies) : 'success';
   const state = synchronous ? await stateNow(response, dependencies, changed.state) : changed.state;
   sendJson(response, 200, {
     data: { address: formatAddress(address), status: `${action}d`, pending_change: isPending(state) },
@@ -98,10 +121,15 @@ async function changeMany(
   if (changed === undefined || target.mode === 'one') return;
   let count = 0n;
   for (const event of changed.events) {
-    if (event.type === 'AddressesDisabled' || event.type === 'AddressesEnabled') count += changedAddresses(event.data.ranges).count();
+    if (event.type === 'AddressesDisabled' || event.type === 'AddressesEnabled')
+      count += changedAddresses(event.data.ranges).count();
   }
-  const regionIds = [...changed.state.ledger].filter(([, { owned }]) => !owned.intersection(target.set).isEmpty).map(([id]) => id);
-  const pendingIds = regionIds.filter((id) => !pendingAddresses(regionAddresses(changed.state.ledger, id)).intersection(target.set).isEmpty);
+  const regionIds = [...changed.state.ledger]
+    .filter(([, { owned }]) => !owned.intersection(target.set).isEmpty)
+    .map(([id]) => id);
+  const pendingIds = regionIds.filter(
+    (id) => !pendingAddresses(regionAddresses(changed.state.ledger, id)).intersection(target.set).isEmpty,
+  );
   const commit = synchronous ? await commitRegions(pendingIds, response, dependencies) : undefined;
   const state = synchronous ? await stateNow(response, dependencies, changed.state) : changed.state;
   sendJson(response, 200, { data: { changed: count, action }, meta: meta(state, regionIds, commit) });
@@ -115,7 +143,11 @@ async function change(
   response: Response,
   { customers, shown }: IpDependencies,
 ): Promise<Changed | undefined> {
-  const answer = await customers.handle(callerOf(response).customer.customerId, { type: 'ChangeAddresses', data }, commandContext(response));
+  const answer = await customers.handle(
+    callerOf(response).customer.customerId,
+    { type: 'ChangeAddresses', data },
+    commandContext(response),
+  );
   if (isRefusal(answer)) {
     sendProblem(response, refused(answer));
     return undefined;
@@ -129,14 +161,24 @@ async function change(
   return { ...answer, state };
 }
 
-async function commitRegions(regionIds: readonly number[], response: Response, { commitNow }: IpDependencies): Promise<CommitStatus> {
+async function commitRegions(
+  regionIds: readonly number[],
+  response: Response,
+  { commitNow }: IpDependencies,
+): Promise<CommitStatus> {
   const { customerId } = callerOf(response).customer;
-  const statuses = await Promise.all(regionIds.map((regionId) => commitNow(customerId, regionId, commandContext(response))));
+  const statuses = await Promise.all(
+    regionIds.map((regionId) => commitNow(customerId, regionId, commandContext(response))),
+  );
   if (statuses.includes('failed')) return 'failed';
   return statuses.includes('in_progress') ? 'in_progress' : 'success';
 }
 
-async function stateNow(response: Response, { customers, shown }: IpDependencies, before: Registered): Promise<Registered> {
+async function stateNow(
+  response: Response,
+  { customers, shown }: IpDependencies,
+  before: Registered,
+): Promise<Registered> {
   const { state, position } = await customers.state(callerOf(response).customer.customerId);
   await shown(position);
   return state.phase === 'unregistered' ? before : state;

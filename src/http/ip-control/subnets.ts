@@ -3,7 +3,12 @@ import { isAddressProblem } from '../../kernel/addresses/address-problem.ts';
 import { rangeSize } from '../../kernel/addresses/address-range.ts';
 import { type Address, parseAddress } from '../../kernel/addresses/address.ts';
 import { pendingAddresses, regionAddresses, subnetRange } from '../../events/ip-control/address-ledger.ts';
-import { type AddressView, subnetStatus, type SubnetOfCustomer, type SubnetStatus } from '../../projections/ip-control/address-view.ts';
+import {
+  type AddressView,
+  subnetStatus,
+  type SubnetOfCustomer,
+  type SubnetStatus,
+} from '../../projections/ip-control/address-view.ts';
 import type { RegionView } from '../../projections/ip-control/region-view.ts';
 import type { SubnetView } from '../../projections/ip-control/subnet-view.ts';
 import type { Views } from '../../projections/shelf.ts';
@@ -23,7 +28,6 @@ const SUBNET_ID = /^[1-9]\d{0,14}$/;
 /** `GET /subnets`, `/subnets/{subnet_id}`, `/subnets/{subnet_id}/pending`. */
 export function subnetRoutes(views: SubnetViews): Router {
   const router = Router({ caseSensitive: true, strict: false });
-  const onlyGet = (_request: Request, response: Response): void => sendProblem(response, methodNotAllowed(['GET', 'HEAD']));
   router
     .route('/subnets')
     .get(async (_request, response) => {
@@ -44,6 +48,10 @@ export function subnetRoutes(views: SubnetViews): Router {
   return router;
 }
 
+function onlyGet(_request: Request, response: Response): void {
+  sendProblem(response, methodNotAllowed(['GET', 'HEAD']));
+}
+
 async function listItem(subnet: SubnetOfCustomer, view: AddressView | undefined, { regions }: SubnetViews) {
   const range = subnetRange(subnet.cidr);
   const region = regionAddresses(view?.ledger ?? new Map(), subnet.regionId);
@@ -61,14 +69,22 @@ async function listItem(subnet: SubnetOfCustomer, view: AddressView | undefined,
   };
 }
 
-async function sendSubnet(request: Request, response: Response, views: SubnetViews, pendingOnly: boolean): Promise<void> {
+async function sendSubnet(
+  request: Request,
+  response: Response,
+  views: SubnetViews,
+  pendingOnly: boolean,
+): Promise<void> {
   const query = listingQuery(request);
   if ('problem' in query) return sendProblem(response, query.problem);
   const found = await findSubnet(String(request.params['subnetId']), callerOf(response).customer.customerId, views);
   if ('problem' in found) return sendProblem(response, found.problem);
   const after = query.after;
   if (after !== undefined && after.version !== found.status.range.version) {
-    return sendProblem(response, invalid({ after: [`must be an IPv${found.status.range.version} address, like the subnet.`] }));
+    return sendProblem(
+      response,
+      invalid({ after: [`must be an IPv${found.status.range.version} address, like the subnet.`] }),
+    );
   }
   await sendListing(response, { status: found.status, pendingOnly, ...query });
 }
@@ -93,11 +109,13 @@ function listingQuery({ query }: Request): ListingQuery | Readonly<{ problem: Pr
   const { view = 'ips', after: afterText, limit: limitText } = query;
   if (view !== 'ips' && view !== 'ranges') errors['view'] = ['must be ips or ranges.'];
   if (view === 'ranges') {
-    for (const name of ['after', 'limit']) if (query[name] !== undefined) errors[name] = ['does not go with view=ranges, which is complete.'];
+    for (const name of ['after', 'limit'])
+      if (query[name] !== undefined) errors[name] = ['does not go with view=ranges, which is complete.'];
   }
   let limit = PAGE_MAX;
   if (limitText !== undefined) {
-    if (typeof limitText === 'string' && /^[1-9]\d{0,4}$/.test(limitText) && Number(limitText) <= PAGE_MAX) limit = Number(limitText);
+    if (typeof limitText === 'string' && /^[1-9]\d{0,4}$/.test(limitText) && Number(limitText) <= PAGE_MAX)
+      limit = Number(limitText);
     else errors['limit'] = [`must be a whole number from 1 to ${PAGE_MAX}.`];
   }
   let after: Address | undefined;

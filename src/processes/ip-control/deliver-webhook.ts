@@ -27,12 +27,18 @@ export type DeliverWebhookDuty = Duty<'DeliverWebhook', Notification>;
 type Watched = CommitSettled | WebhookDeliveryEvent;
 
 /** Owes the oldest notification of each customer and region, so that they arrive in order; the next one only when it is delivered or given up. */
-export function deliverWebhook(retryDelayMilliseconds: number): Process<Watched, DeliverWebhookState, DeliverWebhookDuty> {
+export function deliverWebhook(
+  retryDelayMilliseconds: number,
+): Process<Watched, DeliverWebhookState, DeliverWebhookDuty> {
   return {
     name: 'deliver-webhook',
     version: 1,
     handles: ['CommitCompleted', 'CommitFailed', 'WebhookDelivered', 'WebhookAttemptFailed', 'WebhookAbandoned'],
-    keysOf: (event) => ['customerId' in event.data ? `${event.data.customerId}/${event.data.regionId}` : `${streamId(event.stream)}/${event.data.regionId}`],
+    keysOf: (event) => [
+      'customerId' in event.data
+        ? `${event.data.customerId}/${event.data.regionId}`
+        : `${streamId(event.stream)}/${event.data.regionId}`,
+    ],
     evolve: (state, event) => evolve(state, event, retryDelayMilliseconds),
     owed: ({ queue: [oldest] }, now) => {
       if (oldest === undefined || Temporal.Instant.compare(Temporal.Instant.from(oldest.notBefore), now) > 0) return [];
@@ -58,9 +64,13 @@ function evolve(
       return rest.length === 0 ? undefined : { queue: rest };
     }
     case 'WebhookAttemptFailed': {
-      const notBefore = Temporal.Instant.from(event.metadata.at).add({ milliseconds: retryDelayMilliseconds }).toString();
+      const notBefore = Temporal.Instant.from(event.metadata.at)
+        .add({ milliseconds: retryDelayMilliseconds })
+        .toString();
       const attempt = event.data.attempt + 1;
-      return { queue: queue.map((waiting) => (isAbout(waiting, event) ? { ...waiting, attempt, notBefore } : waiting)) };
+      return {
+        queue: queue.map((waiting) => (isAbout(waiting, event) ? { ...waiting, attempt, notBefore } : waiting)),
+      };
     }
   }
 }

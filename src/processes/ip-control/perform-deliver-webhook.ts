@@ -45,8 +45,12 @@ export function performDeliverWebhook(dependencies: DeliverWebhookDependencies):
   ): Promise<WebhookDeliveryCommand> {
     const { commitSetId, customerId, regionId, status, attempt } = notification;
     const about = { commitSetId, customerId, regionId, status, attempt };
-    const abandoned = (because: string): WebhookDeliveryCommand => ({ type: 'RecordWebhookAbandoned', data: { ...about, because } });
-    if (state.phase === 'unregistered' || state.settings.webhookUrl === null) return abandoned('the customer has no webhook URL any more');
+    const abandoned = (because: string): WebhookDeliveryCommand => ({
+      type: 'RecordWebhookAbandoned',
+      data: { ...about, because },
+    });
+    if (state.phase === 'unregistered' || state.settings.webhookUrl === null)
+      return abandoned('the customer has no webhook URL any more');
     const secret = state.webhookSecretId === undefined ? undefined : await secrets.get(state.webhookSecretId);
     if (secret === undefined) return abandoned('the webhook secret is missing; rotate it');
     const region = (await regions.state(regionId)).state;

@@ -36,17 +36,31 @@ export function performDeployCommit(dependencies: DeployCommitDependencies): Per
     if (state.phase === 'unregistered' || prefixes === undefined) return;
     const name = prefixListName(state.listName, list);
     const routers = routersOf((await regions.state(regionId)).state);
-    if (routers.length === 0) log.warn({ regionId, list: name }, 'the region has no routers: there is nothing to push to');
-    const outcomes = await Promise.all(routers.map((router) => pushTo(router, regionId, name, prefixes, dependencies, signal)));
+    if (routers.length === 0)
+      log.warn({ regionId, list: name }, 'the region has no routers: there is nothing to push to');
+    const outcomes = await Promise.all(
+      routers.map((router) => pushTo(router, regionId, name, prefixes, dependencies, signal)),
+    );
     // A shutdown in the middle is no failure of a router: the commit stays requested and is deployed after the restart.
     if (signal.aborted) throw signal.reason;
     const isEverywhere = outcomes.every(({ result }) => result === 'confirmed');
-    log.info({ customerId, regionId, list: name, commitSetId, attempt, prefixes: prefixes.length, outcomes }, isEverywhere ? 'commit completed' : 'commit failed');
+    log.info(
+      { customerId, regionId, list: name, commitSetId, attempt, prefixes: prefixes.length, outcomes },
+      isEverywhere ? 'commit completed' : 'commit failed',
+    );
     const answer = await customers.handle(
       customerId,
       {
         type: isEverywhere ? 'RecordCommitCompleted' : 'RecordCommitFailed',
-        data: { regionId, list, commitSetId, attempt, outcomes, content: contentOf(prefixes), completedAt: clock.nowText() },
+        data: {
+          regionId,
+          list,
+          commitSetId,
+          attempt,
+          outcomes,
+          content: contentOf(prefixes),
+          completedAt: clock.nowText(),
+        },
       },
       { actor: 'system:deploy-commit', requestId: duty.id },
     );
@@ -61,7 +75,8 @@ export function deployedPrefixes(
 ): readonly string[] | undefined {
   if (state.phase === 'unregistered') return undefined;
   const open = state.commits.get(commitKey(commit.regionId, commit.list));
-  if (open?.phase !== 'deploying' || open.commitSetId !== commit.commitSetId || open.attempt !== commit.attempt) return undefined;
+  if (open?.phase !== 'deploying' || open.commitSetId !== commit.commitSetId || open.attempt !== commit.attempt)
+    return undefined;
   return listPrefixes(state, commit.regionId, commit.list);
 }
 

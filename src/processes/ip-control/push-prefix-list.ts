@@ -39,7 +39,12 @@ export async function pushPrefixList(push: Push, clock: Clock, signal: AbortSign
   }).catch(describe);
   try {
     // A change that timed out has used up the time: reading back, which decides, gets its own.
-    const isThere = await withDeadline((within) => holds(driver, list, prefixes, within), timeoutMilliseconds, clock, signal);
+    const isThere = await withDeadline(
+      (within) => holds(driver, list, prefixes, within),
+      timeoutMilliseconds,
+      clock,
+      signal,
+    );
     if (isThere) return outcome('confirmed', false);
     return outcome('failed', false, failure ?? 'the list reads back differently from what was sent');
   } catch (error) {

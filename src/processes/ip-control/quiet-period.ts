@@ -22,7 +22,15 @@ export type RequestCommitDuty = Duty<
 
 type Watched = Extract<
   CustomerEvent,
-  { type: 'SubnetReleased' | 'AddressesDisabled' | 'AddressesEnabled' | 'CommitRequested' | 'CommitCompleted' | 'CommitFailed' }
+  {
+    type:
+      | 'SubnetReleased'
+      | 'AddressesDisabled'
+      | 'AddressesEnabled'
+      | 'CommitRequested'
+      | 'CommitCompleted'
+      | 'CommitFailed';
+  }
 >;
 
 export type QuietPeriodSettings = Readonly<{
@@ -39,7 +47,14 @@ export function quietPeriod(settings: QuietPeriodSettings): Process<Watched, Qui
   return {
     name: 'quiet-period',
     version: 1,
-    handles: ['SubnetReleased', 'AddressesDisabled', 'AddressesEnabled', 'CommitRequested', 'CommitCompleted', 'CommitFailed'],
+    handles: [
+      'SubnetReleased',
+      'AddressesDisabled',
+      'AddressesEnabled',
+      'CommitRequested',
+      'CommitCompleted',
+      'CommitFailed',
+    ],
     keysOf: (event) => [`${streamId(event.stream)}/${event.data.regionId}/${listOf(event)}`],
     evolve,
     owed: (state, now) => {
@@ -47,7 +62,13 @@ export function quietPeriod(settings: QuietPeriodSettings): Process<Watched, Qui
       if (due === undefined || Temporal.Instant.compare(due, now) > 0) return [];
       const { customerId, regionId, list, changedAt, commit } = state;
       const id = `${customerId}/${regionId}/${list}@${changedAt ?? ''}#${commit?.phase === 'failed' ? commit.attempt : 0}`;
-      return [{ type: 'RequestCommit', id, data: { customerId, regionId, list, reason: commit === null ? 'quiet' : 'retry' } }];
+      return [
+        {
+          type: 'RequestCommit',
+          id,
+          data: { customerId, regionId, list, reason: commit === null ? 'quiet' : 'retry' },
+        },
+      ];
     },
     wakeAt: (state) => dueAt(state, settings),
   };

@@ -8,7 +8,10 @@ export type AddressRun = Readonly<{ first: bigint; last: bigint; isDisabled: boo
 export type RunsOf = Readonly<{ range: AddressRange; disabled: RangeSet; pending: RangeSet }>;
 
 /** The maximal runs of equal status that make up a range, complete and in order, from `from` on (default: its first address). */
-export function* addressRuns({ range, disabled, pending }: RunsOf, from: Address = firstAddress(range)): IterableIterator<AddressRun> {
+export function* addressRuns(
+  { range, disabled, pending }: RunsOf,
+  from: Address = firstAddress(range),
+): IterableIterator<AddressRun> {
   const last = BigInt(range.last);
   const within = rangeFrom(range, from);
   const disabledRuns = edgesOf(disabled, within);

@@ -13,7 +13,13 @@ import type { AddressRange } from '../../kernel/addresses/address-range.ts';
 import type { Projection } from '../../kernel/projection.ts';
 import { streamId } from '../../kernel/stream-name.ts';
 
-export type SubnetOfCustomer = Readonly<{ subnetId: number; cidr: string; regionId: number; asn: number; metro: string }>;
+export type SubnetOfCustomer = Readonly<{
+  subnetId: number;
+  cidr: string;
+  regionId: number;
+  asn: number;
+  metro: string;
+}>;
 
 /** All subnets of one customer and the status of their addresses, as range sets. Key: the customer's number. */
 export type AddressView = Readonly<{ subnets: readonly SubnetOfCustomer[]; ledger: AddressLedger }>;
@@ -70,7 +76,12 @@ export const addressProjection: Projection<Shown, AddressView> = {
 };
 
 /** One subnet with what its addresses are. */
-export type SubnetStatus = Readonly<{ subnet: SubnetOfCustomer; range: AddressRange; disabled: RangeSet; pending: RangeSet }>;
+export type SubnetStatus = Readonly<{
+  subnet: SubnetOfCustomer;
+  range: AddressRange;
+  disabled: RangeSet;
+  pending: RangeSet;
+}>;
 
 /** The subnet of a view by its number. */
 export function subnetStatus(view: AddressView, subnetId: number): SubnetStatus | undefined {

@@ -44,6 +44,13 @@ export const commitProjection: Projection<Shown, CommitView> = {
     }
     if (view === undefined) return undefined;
     const { outcomes, content, completedAt } = event.data;
-    return { ...view, status: event.type === 'CommitCompleted' ? 'success' : 'failed', attempt, outcomes, content, completedAt };
+    return {
+      ...view,
+      status: event.type === 'CommitCompleted' ? 'success' : 'failed',
+      attempt,
+      outcomes,
+      content,
+      completedAt,
+    };
   },
 };

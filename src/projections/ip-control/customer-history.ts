@@ -42,5 +42,7 @@ export function contentProblem({ ledger }: CustomerHistory, { data }: CommitSett
   if (inDeployment === undefined) return `commit ${data.commitSetId} was settled without having been requested`;
   const expected = contentOf(coverTexts(inDeployment.content));
   const isSame = expected.sha256 === data.content.sha256 && expected.prefixes === data.content.prefixes;
-  return isSame ? undefined : `commit ${data.commitSetId} deployed other blocks than the events say (${data.content.prefixes}, not ${expected.prefixes})`;
+  return isSame
+    ? undefined
+    : `commit ${data.commitSetId} deployed other blocks than the events say (${data.content.prefixes}, not ${expected.prefixes})`;
 }

@@ -18,13 +18,26 @@ export type CustomerView = Readonly<{
 
 type Shown = Extract<
   CustomerEvent,
-  { type: 'CustomerRegistered' | 'CustomerSettingsChanged' | 'WebhookSecretRotated' | 'ApiTokenIssued' | 'ApiTokenRevoked' }
+  {
+    type:
+      | 'CustomerRegistered'
+      | 'CustomerSettingsChanged'
+      | 'WebhookSecretRotated'
+      | 'ApiTokenIssued'
+      | 'ApiTokenRevoked';
+  }
 >;
 
 export const customerProjection: Projection<Shown, CustomerView> = {
   name: 'customers',
   version: 1,
-  handles: ['CustomerRegistered', 'CustomerSettingsChanged', 'WebhookSecretRotated', 'ApiTokenIssued', 'ApiTokenRevoked'],
+  handles: [
+    'CustomerRegistered',
+    'CustomerSettingsChanged',
+    'WebhookSecretRotated',
+    'ApiTokenIssued',
+    'ApiTokenRevoked',
+  ],
   keysOf: (event) => [streamId(event.stream)],
   evolve: (view, event) => {
     if (event.type === 'CustomerRegistered') {
@@ -48,4 +61,3 @@ export const customerProjection: Projection<Shown, CustomerView> = {
     }
   },
 };
-
