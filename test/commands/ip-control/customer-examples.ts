@@ -33,12 +33,12 @@ export function released(subnetId: number, cidr: string, wasDisabled: string[] =
   return { type: 'SubnetReleased', data: { subnetId, cidr, regionId, wasDisabled } };
 }
 
-export function disabled(ranges: string[], regionId = 1): CustomerEvent {
-  return { type: 'AddressesDisabled', data: { regionId, ranges } };
+export function disabled(texts: string[], regionId = 1): CustomerEvent {
+  return { type: 'AddressesDisabled', data: { regionId, ranges: texts } };
 }
 
-export function enabled(ranges: string[], regionId = 1): CustomerEvent {
-  return { type: 'AddressesEnabled', data: { regionId, ranges } };
+export function enabled(texts: string[], regionId = 1): CustomerEvent {
+  return { type: 'AddressesEnabled', data: { regionId, ranges: texts } };
 }
 
 type Commit = Readonly<{ commitSetId?: string; regionId?: number; attempt?: number }>;
