@@ -1,5 +1,5 @@
 import { type Command, type Decider, type Decision, isRefusal, type Refusal } from '../kernel/decider.ts';
-import type { Event, Recorded, Sealed } from '../kernel/event.ts';
+import type { Event, Sealed } from '../kernel/event.ts';
 import { isHandled } from '../kernel/event.ts';
 import { streamName, type StreamCategory } from '../kernel/stream-name.ts';
 import { BEGINNING, type EventStore, NO_STREAM, WrongExpectedRevision } from '../ports/event-store.ts';

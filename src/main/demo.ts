@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '../adapters/clock.ts';
@@ -55,14 +55,13 @@ function commandRunner(withHouse: ReturnType<typeof commandHouse>, write: (text:
   return async (...args) => {
     write(`\n$ edgeward ${args.map((arg) => (/\s/.test(arg) ? `'${arg}'` : arg)).join(' ')}\n`);
     let printed = '';
-    const nothing = async (): Promise<void> => undefined;
     const exitCode = await runProgram([...args, '--json'], {
       version: '',
       withHouse,
       write: (text) => void (printed += text),
       writeError: write,
-      serve: nothing,
-      demo: nothing,
+      serve: unused,
+      demo: unused,
       explain: (error) => ({ exitCode: 1, message: error instanceof Error ? error.message : String(error) }),
     });
     if (exitCode !== 0) throw new Error(`edgeward ${args.join(' ')} ended with ${exitCode}`);
@@ -71,6 +70,8 @@ function commandRunner(withHouse: ReturnType<typeof commandHouse>, write: (text:
     return typeof result === 'object' && result !== null ? { ...result } : {};
   };
 }
+
+async function unused(): Promise<void> {}
 
 /** A region, a router, a customer, an IPv4 and an IPv6 subnet, a token. */
 async function prepare(command: RunCommand, directory: string, webhookUrl: string): Promise<string> {
@@ -178,24 +179,23 @@ function farewell(url: string, token: string): string {
 
 type Receiver = Readonly<{ server: Server; url: string; first: Promise<string> }>;
 
-/** A customer's webhook receiver: shows the first notification with its signature headers. */
+/** A customer's webhook receiver: the first notification, with its signature headers. */
 async function openReceiver(): Promise<Receiver> {
-  let show: (text: string) => void = () => undefined;
-  const first = new Promise<string>((resolve) => (show = resolve));
-  const server = createServer((request, response) => {
-    let body = '';
-    request.setEncoding('utf8').on('data', (chunk: string) => (body += chunk));
-    request.on('end', () => {
-      response.writeHead(204).end();
-      const headers = ['webhook-id', 'webhook-timestamp', 'webhook-signature'].map(
-        (name) => `${name}: ${String(request.headers[name])}`,
-      );
-      show([...headers, '', body].join('\n'));
-    });
+  const server = createServer();
+  const first = new Promise<string>((resolve) => {
+    server.on('request', (request, response) => resolve(shownRequest(request, response)));
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const address = server.address();
   const port = typeof address === 'object' && address !== null ? address.port : 0;
   return { server, url: `http://127.0.0.1:${port}/edgeward`, first };
+}
+
+async function shownRequest(request: IncomingMessage, response: ServerResponse): Promise<string> {
+  let body = '';
+  for await (const chunk of request.setEncoding('utf8')) body += String(chunk);
+  response.writeHead(204).end();
+  const signed = ['webhook-id', 'webhook-timestamp', 'webhook-signature'];
+  return [...signed.map((name) => `${name}: ${String(request.headers[name])}`), '', body].join('\n');
 }
