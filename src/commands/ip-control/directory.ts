@@ -37,7 +37,9 @@ export type DirectoryCommand =
   | Command<'ReserveSubnet', Omit<Reservation, 'subnetId'>>
   | Command<'ReleaseSubnetReservation', { subnetId: number }>;
 
-const NAME_MAX = 64;
+/** Of code points. Not among them: control characters, lone surrogates, line and paragraph separators. */
+const NAME = /^[^\p{Cc}\p{Cs}\p{Zl}\p{Zp}]{1,64}$/u;
+const NAME_RULE = '1 to 64 characters, no space at either end and no control characters';
 const ASN_MAX = 4_294_967_295;
 
 /** The rules of the directory. */
@@ -87,13 +89,7 @@ function decide(command: DirectoryCommand, state: DirectoryState): Decision<Dire
       return reserveCustomerName(command.data, state);
     case 'ReserveRegionName': {
       const { name } = command.data;
-      if (name.trim() !== name || name.length < 1 || name.length > NAME_MAX) {
-        return refuse(
-          'bad-region-name',
-          `a region name has 1 to ${NAME_MAX} characters, no space at either end.`,
-          'name',
-        );
-      }
+      if (!isName(name)) return refuse('bad-region-name', `a region name has ${NAME_RULE}.`, 'name');
       if ([...state.regions.values()].includes(name))
         return refuse('region-name-taken', `region ${name} exists already.`, 'name');
       return [{ type: 'RegionNameReserved', data: { regionId: state.regions.size + 1, name } }];
@@ -111,15 +107,8 @@ function reserveCustomerName(
   state: DirectoryState,
 ): Decision<DirectoryEvent> {
   const listName = listNameOf(name);
-  if (name.trim() !== name || name.length < 1 || name.length > NAME_MAX) {
-    return refuse(
-      'bad-customer-name',
-      `a customer name has 1 to ${NAME_MAX} characters, no space at either end.`,
-      'name',
-    );
-  }
-  if (listName === '')
-    return refuse('bad-customer-name', 'a customer name needs a letter or digit from A–Z, 0–9.', 'name');
+  if (!isName(name)) return refuse('bad-customer-name', `a customer name has ${NAME_RULE}.`, 'name');
+  if (listName === '') return refuse('bad-customer-name', 'a customer name needs one of A–Z, 0–9 or _.', 'name');
   for (const known of state.customers.values()) {
     if (known.name === name) return refuse('customer-name-taken', `customer ${name} exists already.`, 'name');
     if (known.listName === listName) {
@@ -140,8 +129,7 @@ function reserveSubnet(subnet: Omit<Reservation, 'subnetId'>, state: DirectorySt
   if (!Number.isInteger(asn) || asn < 1 || asn > ASN_MAX) {
     return refuse('bad-asn', `an ASN is a whole number from 1 to ${ASN_MAX} (RFC 6793).`, 'asn');
   }
-  if (metro.length < 1 || metro.length > NAME_MAX)
-    return refuse('bad-metro', `a metro has 1 to ${NAME_MAX} characters.`, 'metro');
+  if (!isName(metro)) return refuse('bad-metro', `a metro has ${NAME_RULE}.`, 'metro');
   const range = subnetRange(cidr);
   if (!state.space.intersection(RangeSet.of(range)).isEmpty) {
     const other = [...state.subnets.values()].find((reserved) => overlaps(reserved.range, range));
@@ -152,4 +140,8 @@ function reserveSubnet(subnet: Omit<Reservation, 'subnetId'>, state: DirectorySt
     );
   }
   return [{ type: 'SubnetReserved', data: { subnetId: state.lastSubnetId + 1, ...subnet } }];
+}
+
+function isName(text: string): boolean {
+  return NAME.test(text) && text.trim() === text;
 }
