@@ -1,12 +1,15 @@
 import { comparePoints } from './edges.ts';
 import { EdgeBuilder } from './edge-builder.ts';
 import { EdgeCursor, type EdgeList } from './edge-list.ts';
+import { withSpan } from './edge-splice.ts';
 
 /** The addresses in either list. Costs the ranges of the smaller list, a search for each, and the chunks that change. */
 export function unionOf(a: EdgeList, b: EdgeList): EdgeList {
   if (b.isEmpty || a === b) return a;
   if (a.isEmpty) return b;
   const [small, big] = isSmaller(a, b) ? [a, b] : [b, a];
+  const changed = withOnlyRange(big, small, true);
+  if (changed !== undefined) return changed;
   const { width, start, end } = big.space;
   const builder = new EdgeBuilder(big.space);
   const cursor = new EdgeCursor(big);
@@ -43,7 +46,14 @@ export function intersectionOf(a: EdgeList, b: EdgeList): EdgeList {
 /** The addresses of the first list that are not in the second. Costs as `unionOf`. */
 export function differenceOf(a: EdgeList, b: EdgeList): EdgeList {
   if (a.isEmpty || b.isEmpty) return a;
-  return isSmaller(a, b) ? smallWithoutBig(a, b) : bigWithoutSmall(a, b);
+  return withOnlyRange(a, b, false) ?? (isSmaller(a, b) ? smallWithoutBig(a, b) : bigWithoutSmall(a, b));
+}
+
+/** The big list with the one range of the other filled or cleared, where that is quick; undefined otherwise. */
+function withOnlyRange(big: EdgeList, other: EdgeList, isFilled: boolean): EdgeList | undefined {
+  const only = other.chunks[0]?.edges;
+  if (only === undefined || only.length !== 2 * big.space.width) return undefined;
+  return withSpan(big, only, isFilled);
 }
 
 /** Whether the first list has fewer ranges, about: counting them all would cost more than the right guess saves. */
