@@ -1,0 +1,127 @@
+import { posix } from 'node:path';
+import { importsOf, maskSource } from './source-text.ts';
+
+/** One source file, its path from the root of the repository. */
+export type SourceFile = Readonly<{ path: string; text: string }>;
+
+export type Room =
+  | 'kernel'
+  | 'ports'
+  | 'events'
+  | 'commands'
+  | 'projections'
+  | 'processes'
+  | 'http'
+  | 'cli'
+  | 'adapters'
+  | 'config'
+  | 'main';
+
+type Rule = Readonly<{
+  /** Rooms that may be imported, besides the own one. */
+  rooms: readonly Room[];
+  /** Single files beyond those rooms. */
+  files?: readonly string[];
+  packages: readonly string[];
+  /** Built-in modules; `all`, or these. */
+  builtIn: 'all' | readonly string[];
+}>;
+
+const TEMPORAL = '@js-temporal/polyfill';
+const DRIVERS = ['better-sqlite3', 'mongodb', '@eventstore/db-client', 'ssh2', 'undici'];
+
+/** Who may import what. Data flow down: nothing is imported from a room further down. */
+export const IMPORT_TABLE: Readonly<Record<Room, Rule>> = {
+  kernel: { rooms: [], packages: [TEMPORAL, 'netmask'], builtIn: [] },
+  ports: { rooms: ['kernel'], packages: [TEMPORAL], builtIn: [] },
+  events: { rooms: ['kernel'], packages: ['zod'], builtIn: ['node:crypto'] },
+  commands: { rooms: ['kernel', 'ports', 'events'], packages: [], builtIn: 'all' },
+  projections: { rooms: ['kernel', 'ports', 'events'], packages: [], builtIn: 'all' },
+  processes: { rooms: ['kernel', 'ports', 'events', 'commands'], packages: [TEMPORAL], builtIn: 'all' },
+  http: {
+    rooms: ['kernel', 'ports', 'commands', 'events', 'projections'],
+    packages: ['express', 'express-rate-limit', 'busboy', 'zod', TEMPORAL],
+    builtIn: 'all',
+  },
+  cli: {
+    rooms: ['kernel', 'ports', 'commands', 'events', 'projections'],
+    packages: ['commander', 'cli-progress', 'yaml', 'zod', TEMPORAL],
+    builtIn: 'all',
+  },
+  adapters: {
+    rooms: ['kernel', 'ports'],
+    files: ['src/events/codec.ts'],
+    packages: [...DRIVERS, 'pino', 'pino-pretty', 'zod', TEMPORAL],
+    builtIn: 'all',
+  },
+  config: { rooms: [], packages: ['zod', TEMPORAL], builtIn: [] },
+  main: {
+    rooms: ['kernel', 'ports', 'events', 'commands', 'projections', 'processes', 'http', 'cli', 'adapters', 'config'],
+    packages: [],
+    builtIn: 'all',
+  },
+};
+
+const CONTEXTS = ['ip-control', 'worker-pools'];
+/** Rooms that are handed time and randomness, and never fetch them. */
+const PURE: readonly Room[] = ['kernel', 'events', 'commands', 'projections', 'processes'];
+const IMPURE =
+  /(?<![.\w$])(?:Date(?![\w$])|Math\s*\.\s*random|Temporal\s*\.\s*Now|performance\s*\.\s*now|randomUUID|randomBytes|randomInt|getRandomValues)|\.\s*(?:randomUUID|randomBytes|randomInt|getRandomValues)(?![\w$])/g;
+
+/** Everything in these files that the house does not allow, as `path: what`. */
+export function breachesOf(files: readonly SourceFile[]): readonly string[] {
+  return files.flatMap((file) => breachesOfFile(file).map((breach) => `${file.path}: ${breach}`));
+}
+
+/** Test files that would pass without running anything. */
+export function unrunTests(files: readonly SourceFile[]): readonly string[] {
+  return files.filter(({ text }) => !endsWithRun(text)).map(({ path }) => path);
+}
+
+function endsWithRun(text: string): boolean {
+  return /[;}]\s*[A-Za-z_$][\w$]*(?:\.[A-Za-z_$][\w$]*)*\.run\(\);?\s*$/.test(`;${maskSource(text).code}`);
+}
+
+function breachesOfFile({ path, text }: SourceFile): readonly string[] {
+  const room = roomOf(path);
+  if (room === undefined) return ['is in no room of the house'];
+  const { specifiers, computed } = importsOf(text);
+  const imports = specifiers.flatMap((specifier) => importBreach(path, room, specifier) ?? []);
+  const unreadable = computed > 0 ? ['imports something that is computed'] : [];
+  const impure = PURE.includes(room) ? [...maskSource(text).code.matchAll(IMPURE)].map(([word]) => `uses ${word}`) : [];
+  return [...imports, ...unreadable, ...impure];
+}
+
+function importBreach(path: string, room: Room, specifier: string): string | undefined {
+  const rule = IMPORT_TABLE[room];
+  if (specifier.startsWith('node:')) {
+    const isAllowed = rule.builtIn === 'all' || rule.builtIn.includes(specifier);
+    return isAllowed ? undefined : `${room} imports ${specifier}`;
+  }
+  if (!specifier.startsWith('.')) {
+    return rule.packages.includes(packageOf(specifier)) ? undefined : `${room} imports the package ${specifier}`;
+  }
+  const target = posix.join(posix.dirname(path), specifier);
+  const [from, to] = [contextOf(path), contextOf(target)];
+  if (from !== undefined && to !== undefined && from !== to) return `${from} imports ${target}, which is ${to}`;
+  const targetRoom = roomOf(target);
+  if (targetRoom === undefined) return `imports ${target}, which is in no room of the house`;
+  if (target === 'src/main.ts') return 'imports the composition root';
+  if (targetRoom === room || rule.rooms.includes(targetRoom) || rule.files?.includes(target) === true) return undefined;
+  return `${room} imports ${target}`;
+}
+
+function roomOf(path: string): Room | undefined {
+  const [root, first, ...rest] = path.split('/');
+  if (root !== 'src' || first === undefined) return undefined;
+  if (rest.length === 0) return first === 'main.ts' ? 'main' : first === 'config.ts' ? 'config' : undefined;
+  return Object.keys(IMPORT_TABLE).find((room): room is Room => room === first && room !== 'config');
+}
+
+function contextOf(path: string): string | undefined {
+  return path.split('/').find((part) => CONTEXTS.includes(part));
+}
+
+function packageOf(specifier: string): string {
+  return specifier.split('/', specifier.startsWith('@') ? 2 : 1).join('/');
+}
