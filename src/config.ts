@@ -1,27 +1,33 @@
 import { Temporal } from '@js-temporal/polyfill';
 import { z } from 'zod';
 
-/** An ISO 8601 duration (`PT2M`), at least zero, in milliseconds. Years, months and weeks have no fixed length and are refused. */
-const duration = z.string().transform((text, context): number => {
-  const problem = 'must be an ISO 8601 duration such as PT2M';
+/** An ISO 8601 duration (`PT2M`), at least zero, in milliseconds. Years, months and weeks have no fixed length: none. */
+function millisecondsOf(text: string): number | undefined {
   try {
     const parsed = Temporal.Duration.from(text);
-    const fixed = parsed.years === 0 && parsed.months === 0 && parsed.weeks === 0 && parsed.sign >= 0;
-    if (fixed) return parsed.total('milliseconds');
+    const isFixed = parsed.years === 0 && parsed.months === 0 && parsed.weeks === 0 && parsed.sign >= 0;
+    return isFixed ? parsed.total('milliseconds') : undefined;
   } catch {
-    // Falls through to the one message below.
+    return undefined;
   }
-  context.addIssue({ code: 'custom', message: problem });
+}
+
+const duration = z.string().transform((text, context): number => {
+  const milliseconds = millisecondsOf(text);
+  if (milliseconds !== undefined) return milliseconds;
+  context.addIssue({ code: 'custom', message: 'must be an ISO 8601 duration such as PT2M' });
   return z.NEVER;
 });
 
 const positiveDuration = duration.refine((milliseconds) => milliseconds > 0, 'must be longer than zero');
 
-/** Comma-separated durations. */
-const durations = z
-  .string()
-  .transform((text) => text.split(','))
-  .pipe(z.array(positiveDuration).min(1));
+/** Comma-separated durations, longer than zero. One message for all of them: the variable is what its reader knows. */
+const durations = z.string().transform((text, context): readonly number[] => {
+  const all = text.split(',').map((part) => millisecondsOf(part) ?? 0);
+  if (all.every((milliseconds) => milliseconds > 0)) return all;
+  context.addIssue({ code: 'custom', message: 'must be ISO 8601 durations, separated by commas, such as PT1M,PT5M' });
+  return z.NEVER;
+});
 
 const flag = z.enum(['true', 'false'], { error: 'must be true or false' }).transform((text) => text === 'true');
 
@@ -39,11 +45,25 @@ const readModelUrl = z
   .string()
   .regex(/^(sqlite:|mongodb(\+srv)?:\/\/.+)$/, 'must be sqlite: or mongodb://… or mongodb+srv://…');
 
+const proxyAddress = z.union([
+  z.enum(['loopback', 'linklocal', 'uniquelocal']),
+  z.ipv4(),
+  z.ipv6(),
+  z.cidrv4(),
+  z.cidrv6(),
+]);
+
 /** Express's `trust proxy`: true, false, a number of hops, or a list of addresses and subnets. */
-const trustProxy = z.string().transform((text): boolean | number | string => {
+const trustProxy = z.string().transform((text, context): boolean | number | string => {
   if (text === 'true' || text === 'false') return text === 'true';
-  return /^\d+$/.test(text) ? Number(text) : text;
+  if (/^\d{1,3}$/.test(text)) return Number(text);
+  if (text.split(',').every((part) => proxyAddress.safeParse(part.trim()).success)) return text;
+  const message = 'must be true, false, a number of proxies, or their addresses and CIDRs, separated by commas';
+  context.addIssue({ code: 'custom', message });
+  return z.NEVER;
 });
+
+const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 
 const environment = z.object({
   HOST: z.string().min(1).default('127.0.0.1'),
@@ -61,7 +81,7 @@ const environment = z.object({
   WEBHOOK_TIMEOUT: positiveDuration.prefault('PT10S'),
   WEBHOOK_ALLOW_PRIVATE: flag.prefault('false'),
   TRUST_PROXY: trustProxy.prefault('false'),
-  LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
+  LOG_LEVEL: z.enum(logLevels, { error: `must be one of ${logLevels.join(', ')}` }).default('info'),
 });
 
 /** The settings, checked; every duration in milliseconds. */
