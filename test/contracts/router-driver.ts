@@ -262,6 +262,14 @@ export function routerDriverContract(name: string, start: () => Promise<RouterUn
     await fails('unreachable', driver.check(never));
   });
 
+  test('closing waits for what runs', async ({ driver, router }) => {
+    const second = router.open();
+    const change = second.replace('Svc-CLOSING', ipv4Hosts(50), never);
+    await second.close();
+    assert.equal(await driver.read('Svc-CLOSING', never), ipv4Hosts(50));
+    await change;
+  });
+
   test.run();
 }
 

@@ -1,4 +1,4 @@
-import { connect, createServer, type Socket } from 'node:net';
+import { connect, createServer, type Server, type Socket } from 'node:net';
 
 /** Which way the bytes are counted. */
 export type Direction = 'to router' | 'from router';
@@ -48,10 +48,8 @@ export async function startCuttingProxy(
     carry(router, client, 'from router');
   });
   await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('a TCP server has a port');
   return {
-    port: address.port,
+    port: portOf(server),
     passed,
     cut,
     stop: async () => {
@@ -59,4 +57,32 @@ export async function startCuttingProxy(
       await new Promise((resolve) => server.close(resolve));
     },
   };
+}
+
+/** A TCP server on loopback that takes connections and says nothing. */
+export async function startSilentServer(): Promise<
+  Readonly<{ port: number; connected: Promise<void>; stop: () => Promise<void> }>
+> {
+  const sockets = new Set<Socket>();
+  let announce: () => void;
+  const connected = new Promise<void>((resolve) => (announce = resolve));
+  const server = createServer((socket) => {
+    sockets.add(socket.on('error', () => undefined));
+    announce();
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    port: portOf(server),
+    connected,
+    stop: async () => {
+      for (const socket of sockets) socket.destroy();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+function portOf(server: Server): number {
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('a TCP server has a port');
+  return address.port;
 }

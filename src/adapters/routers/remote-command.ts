@@ -3,7 +3,7 @@ import type { Readable, Writable } from 'node:stream';
 /** How a command ended: by itself with a code, or by a signal. */
 export type CommandExit = Readonly<{ code: number | null; signal: string | undefined }>;
 
-/** A command that runs on a router. */
+/** A command that runs on a router. Its end is seen only when its output is read. */
 export type RemoteCommand = Readonly<{
   stdin: Writable;
   stdout: Readable;

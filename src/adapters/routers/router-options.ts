@@ -8,7 +8,7 @@ import type { Secrets } from '../../ports/secrets.ts';
 export type RouterContext = Readonly<{ clock: Clock; ids: Ids; secrets: Secrets }>;
 
 /**
- * One option of a driver, for help texts. A `secret` one holds a secret's id or the absolute path of a file.
+ * One option of a driver, for help texts. A `secret` one holds `secret:<id>` or the absolute path of a file.
  * `onlyWith` is the choice that it belongs to, such as `transport=ssh`; `required` then means required with that choice.
  */
 export type RouterOption = Readonly<{

@@ -1,5 +1,6 @@
 import ssh2, { type Client, type ClientChannel, type ConnectConfig } from 'ssh2';
 import { RouterFailure } from '../../ports/routers.ts';
+import type { CommandExit } from './remote-command.ts';
 import { fingerprintOf, type HostKeyPin, hostKeyType } from './host-key.ts';
 
 /** How a router lets us in. */
@@ -16,10 +17,18 @@ export type SshTarget = Readonly<{
   login: () => Promise<SshLogin>;
 }>;
 
+/** A channel, watched from its first moment: a short command may be over before anyone else gets to look. */
+export type SshChannel = Readonly<{
+  channel: ClientChannel;
+  closed: Promise<void>;
+  /** Rejects with RouterFailure `unreachable` when the channel was closed without an exit. */
+  exit: Promise<CommandExit>;
+}>;
+
 /** A connection that is logged in. */
 export type SshConnection = Readonly<{
-  exec: (command: string) => Promise<ClientChannel>;
-  subsystem: (name: string) => Promise<ClientChannel>;
+  exec: (command: string) => Promise<SshChannel>;
+  subsystem: (name: string) => Promise<SshChannel>;
   /** Resolves when the connection is over, for whatever reason. */
   lost: Promise<void>;
   /** Says goodbye. */
@@ -37,6 +46,8 @@ export async function openConnection(target: SshTarget, limits: SshConnectionLim
   const login = await target.login();
   requireReadableKey(login);
   const client = new ssh2.Client();
+  // Whoever waits for the connection or a channel hears of an error from there; ssh2 may have more than one to tell.
+  client.on('error', () => undefined);
   let shownKey: Buffer | undefined;
   const config: ConnectConfig = {
     host: target.host,
@@ -59,8 +70,6 @@ export async function openConnection(target: SshTarget, limits: SshConnectionLim
     client.once('close', () => refuse(new Error('the connection was closed')));
     client.connect(config);
   });
-  // An error ends the connection, and its channels with it: they tell.
-  client.on('error', () => undefined);
   return {
     exec: (command) => openChannel(client, target, (done) => client.exec(command, done)),
     subsystem: (name) => openChannel(client, target, (done) => client.subsys(name, done)),
@@ -72,18 +81,14 @@ export async function openConnection(target: SshTarget, limits: SshConnectionLim
 
 type ChannelOpened = (error: Error | undefined, channel: ClientChannel) => void;
 
-function openChannel(
-  client: Client,
-  target: SshTarget,
-  open: (done: ChannelOpened) => unknown,
-): Promise<ClientChannel> {
+function openChannel(client: Client, target: SshTarget, open: (done: ChannelOpened) => unknown): Promise<SshChannel> {
   return new Promise((resolve, reject) => {
     const lost = (cause?: Error): void =>
       reject(new RouterFailure('unreachable', `the connection to ${target.host} was lost`, { cause }));
     client.once('close', lost);
     const done: ChannelOpened = (error, channel) => {
       client.off('close', lost);
-      if (error === undefined) resolve(channel);
+      if (error === undefined) resolve(watch(channel, target));
       // ssh2 answers so when the connection is gone, and not the router.
       else if (error.message === 'No response from server') lost(error);
       else {
@@ -97,6 +102,23 @@ function openChannel(
       lost(error instanceof Error ? error : undefined);
     }
   });
+}
+
+function watch(channel: ClientChannel, { host }: SshTarget): SshChannel {
+  let seen: CommandExit | undefined;
+  channel.once('exit', (code: number | null, signal?: string) => {
+    seen = { code, signal };
+  });
+  // Writing to a command that has ended is no news: its exit tells.
+  channel.on('error', () => undefined);
+  const closed = new Promise<void>((resolve) => channel.once('close', resolve));
+  const exit = closed.then(() => {
+    if (seen !== undefined) return seen;
+    throw new RouterFailure('unreachable', `the connection to ${host} was lost`);
+  });
+  // Whoever waits for it hears of it; nobody has to.
+  exit.catch(() => undefined);
+  return { channel, closed, exit };
 }
 
 function algorithmsFor(pin: HostKeyPin): ConnectConfig {

@@ -1,4 +1,3 @@
-import { isAbsolute } from 'node:path';
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import { RouterFailure } from '../../ports/routers.ts';
@@ -10,11 +9,14 @@ import type { SshLogin, SshTarget } from './ssh-connection.ts';
 const HOST = 'a host name or an IP address';
 const PORT = 'a port number from 1 to 65535';
 const USER = 'a user name';
-const SECRET = 'the id of a secret or the absolute path of a file';
+const SECRET = 'secret:<id> or the absolute path of a file';
 const HOST_KEY =
   'the public host key ("ssh-ed25519 AAAA…", or the base64 alone) or its fingerprint ("SHA256:…", as ssh-keygen -l shows it)';
 
-const secret = (): z.ZodString => z.string(mustBe(SECRET)).regex(/^[^\s\0][^\n\0]*$/, mustBe(SECRET));
+/** Never the secret itself: options are shown, and kept for good. */
+const SECRET_REFERENCE = /^(?:secret:([A-Za-z0-9][A-Za-z0-9_.-]{0,127})|\/[^\n\0]+)$/;
+
+const secret = (): z.ZodString => z.string(mustBe(SECRET)).regex(SECRET_REFERENCE, mustBe(SECRET));
 
 /** What every driver over SSH is told about its router. */
 export const SSH_OPTIONS = {
@@ -77,17 +79,20 @@ async function readLogin({ key, passphrase, password }: SshOptions, secrets: Sec
 }
 
 async function readSecret(option: string, reference: string, secrets: Secrets): Promise<string> {
-  if (isAbsolute(reference)) {
-    try {
-      return await readFile(reference, 'utf8');
-    } catch (cause) {
-      const because = cause instanceof Error ? cause.message : String(cause);
-      throw new RouterFailure('bad-option', `option ${option}: its file can't be read: ${because}`, { cause });
-    }
-  }
-  const value = await secrets.get(reference);
+  const id = SECRET_REFERENCE.exec(reference)?.[1];
+  if (id === undefined) return readSecretFile(option, reference);
+  const value = await secrets.get(id);
   if (value !== undefined) return value;
-  throw new RouterFailure('bad-option', `option ${option}: there is no secret ${JSON.stringify(reference)}`);
+  throw new RouterFailure('bad-option', `option ${option}: there is no secret ${id}`);
+}
+
+async function readSecretFile(option: string, path: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (cause) {
+    const because = cause instanceof Error ? cause.message : String(cause);
+    throw new RouterFailure('bad-option', `option ${option}: its file can't be read: ${because}`, { cause });
+  }
 }
 
 /** Files end with a line's end, passwords don't. */

@@ -1,9 +1,8 @@
 import type { Duplex } from 'node:stream';
-import type { ClientChannel } from 'ssh2';
 import type { Clock } from '../../ports/clock.ts';
 import { RouterFailure } from '../../ports/routers.ts';
-import type { CommandExit, RemoteCommand } from './remote-command.ts';
-import { openConnection, type SshConnection, type SshTarget } from './ssh-connection.ts';
+import type { RemoteCommand } from './remote-command.ts';
+import { openConnection, type SshChannel, type SshConnection, type SshTarget } from './ssh-connection.ts';
 import { createTurns, stoppedInTime } from './turns.ts';
 
 /** How a session behaves; every bound has a default. */
@@ -34,7 +33,7 @@ export type SshSession = Readonly<{
 const WAITING = 1000;
 const DEFAULTS = { connectMilliseconds: 10_000, keepAliveMilliseconds: 10_000, idleMilliseconds: 30_000, channels: 4 };
 
-type OpenChannel = (connection: SshConnection) => Promise<ClientChannel>;
+type OpenChannel = (connection: SshConnection) => Promise<SshChannel>;
 
 export function createSshSession(target: SshTarget, clock: Clock, limits: SshSessionLimits = {}): SshSession {
   const bounds = { ...DEFAULTS, ...limits };
@@ -75,21 +74,17 @@ export function createSshSession(target: SshTarget, clock: Clock, limits: SshSes
   };
 
   /** Opens a channel and keeps its place until it is closed; the place is taken before, so that routers don't refuse. */
-  const open = (openChannel: OpenChannel, signal: AbortSignal): Promise<ClientChannel> =>
+  const open = (openChannel: OpenChannel, signal: AbortSignal): Promise<SshChannel> =>
     new Promise((resolve, reject) => {
       const hold = async (): Promise<void> => {
         if (closed) throw new RouterFailure('unreachable', 'the SSH session is closed');
         channels += 1;
         idle.abort();
         try {
-          const channel = await orAbort(
-            signal,
-            async () => openChannel(await connect()),
-            (late) => late.close(),
-          );
-          const over = new Promise<void>((done) => channel.once('close', done));
-          resolve(channel);
-          await over;
+          const opening = async (): Promise<SshChannel> => openChannel(await connect());
+          const opened = await orAbort(signal, opening, ({ channel }) => channel.close());
+          resolve(opened);
+          await opened.closed;
         } finally {
           channels -= 1;
           if (channels === 0 && !closed) void closeWhenIdle();
@@ -99,8 +94,8 @@ export function createSshSession(target: SshTarget, clock: Clock, limits: SshSes
     });
 
   return {
-    exec: async (command, signal) => asCommand(await open((opened) => opened.exec(command), signal), target),
-    subsystem: (name, signal) => open((opened) => opened.subsystem(name), signal),
+    exec: async (command, signal) => asCommand(await open((connected) => connected.exec(command), signal)),
+    subsystem: async (name, signal) => (await open((connected) => connected.subsystem(name), signal)).channel,
     close: async () => {
       closed = true;
       idle.abort();
@@ -127,21 +122,7 @@ function orAbort<T>(signal: AbortSignal, opening: () => Promise<T>, tooLate: (la
   });
 }
 
-function asCommand(channel: ClientChannel, { host }: SshTarget): RemoteCommand {
-  let seen: CommandExit | undefined;
-  channel.once('exit', (code: number | null, signal?: string) => {
-    seen = { code, signal };
-  });
-  const exit = new Promise<CommandExit>((resolve, reject) => {
-    channel.once('close', () => {
-      if (seen !== undefined) resolve(seen);
-      else reject(new RouterFailure('unreachable', `the connection to ${host} was lost`));
-    });
-  });
-  // Whoever waits for it hears of it; nobody has to.
-  exit.catch(() => undefined);
-  // Writing to a command that has ended is no news: its exit tells.
-  channel.on('error', () => undefined);
+function asCommand({ channel, exit }: SshChannel): RemoteCommand {
   return {
     stdin: channel,
     stdout: channel,

@@ -2,10 +2,10 @@ import { isAbsolute } from 'node:path';
 import { z } from 'zod';
 import { formatCidr } from '../../../kernel/addresses/cidr.ts';
 import { type RouterDriver, RouterFailure } from '../../../ports/routers.ts';
-import { requireListName } from '../list-name.ts';
+import { createDriverCalls } from '../driver-calls.ts';
 import { wantedPrefixes } from '../prefixes.ts';
 import { defineRouterDriver, mustBe } from '../router-options.ts';
-import { createTurns, stoppedInTime } from '../turns.ts';
+import { createTurns } from '../turns.ts';
 import { openListDirectory, type ListDirectory } from './list-directory.ts';
 
 const WAITING = 1000;
@@ -27,33 +27,19 @@ export const FILE_DRIVER = defineRouterDriver({
 
 function createFileDriver(directory: ListDirectory): RouterDriver {
   const changes = createTurns(1, WAITING);
-  let closed = false;
-  const begin = (list: string | undefined, signal: AbortSignal): void => {
-    if (list !== undefined) requireListName(list);
-    if (closed) throw new RouterFailure('unreachable', 'the driver is closed');
-    if (signal.aborted) throw stoppedInTime(signal);
-  };
-
+  const calls = createDriverCalls();
   return {
-    read: async (list, signal) => {
-      begin(list, signal);
-      return directory.read(list, signal);
-    },
-    replace: async (list, prefixes, signal) => {
-      begin(list, signal);
-      const wanted = wantedPrefixes(prefixes).map(formatCidr);
-      await changes.take(signal, async () => {
-        if (await holds(directory, list, wanted, signal)) return;
-        await directory.write(list, wanted, signal);
-      });
-    },
-    check: async (signal) => {
-      begin(undefined, signal);
-      await directory.check();
-    },
-    close: async () => {
-      closed = true;
-    },
+    read: (list, signal) => calls.run(signal, list, () => directory.read(list, signal)),
+    replace: (list, prefixes, signal) =>
+      calls.run(signal, list, async () => {
+        const wanted = wantedPrefixes(prefixes).map(formatCidr);
+        await changes.take(signal, async () => {
+          if (await holds(directory, list, wanted, signal)) return;
+          await directory.write(list, wanted, signal);
+        });
+      }),
+    check: (signal) => calls.run(signal, undefined, () => directory.check()),
+    close: () => calls.close(async () => undefined),
   };
 }
 

@@ -1,7 +1,7 @@
 import type { Cidr } from '../../../kernel/addresses/cidr.ts';
 import type { Clock } from '../../../ports/clock.ts';
 import { type ReplaceOptions, type RouterDriver, RouterFailure } from '../../../ports/routers.ts';
-import { requireListName } from '../list-name.ts';
+import { createDriverCalls } from '../driver-calls.ts';
 import { wantedPrefixes } from '../prefixes.ts';
 import { createTurns, stoppedInTime } from '../turns.ts';
 import { entryTexts } from './frr-answers.ts';
@@ -25,15 +25,9 @@ const WAITING = 1000;
 /** Keeps prefix-lists on a router that runs FRR. */
 export function createFrrDriver({ shell, clock, writeMemory, close }: FrrDriverOptions): RouterDriver {
   const changes = createTurns(1, WAITING);
-  let closed = false;
+  const calls = createDriverCalls();
   /** Whether all that this driver changed is saved; at first nobody knows what was changed before. */
   let saved = false;
-
-  const begin = (signal: AbortSignal, list?: string): void => {
-    if (list !== undefined) requireListName(list);
-    if (closed) throw new RouterFailure('unreachable', 'the driver is closed');
-    if (signal.aborted) throw stoppedInTime(signal);
-  };
 
   const replace = async (task: Task): Promise<void> => {
     const change = await shell.begin(task.list, task.signal);
@@ -52,25 +46,19 @@ export function createFrrDriver({ shell, clock, writeMemory, close }: FrrDriverO
   };
 
   return {
-    check: async (signal) => {
-      begin(signal);
-      await shell.check(signal);
-    },
-    read: async (list, signal) => {
-      begin(signal, list);
-      const { ip, ipv6 } = await shell.read(list, signal);
-      return ip === undefined && ipv6 === undefined ? 'absent' : entryTexts([...(ip ?? []), ...(ipv6 ?? [])]);
-    },
-    replace: async (list, prefixes, signal, options) => {
-      begin(signal, list);
-      const timeLeft = countdown(clock, options);
-      const wanted = wantedPrefixes(prefixes);
-      await changes.take(signal, () => replace({ list, wanted, signal, timeLeft }));
-    },
-    close: async () => {
-      closed = true;
-      await close();
-    },
+    check: (signal) => calls.run(signal, undefined, () => shell.check(signal)),
+    read: (list, signal) =>
+      calls.run(signal, list, async () => {
+        const { ip, ipv6 } = await shell.read(list, signal);
+        return ip === undefined && ipv6 === undefined ? 'absent' : entryTexts([...(ip ?? []), ...(ipv6 ?? [])]);
+      }),
+    replace: (list, prefixes, signal, options) =>
+      calls.run(signal, list, async () => {
+        const timeLeft = countdown(clock, options);
+        const wanted = wantedPrefixes(prefixes);
+        await changes.take(signal, () => replace({ list, wanted, signal, timeLeft }));
+      }),
+    close: () => calls.close(close),
   };
 }
 
@@ -98,7 +86,11 @@ async function onceSent<T>({ list, signal }: Task, work: () => Promise<T>): Prom
     return await work();
   } catch (failure) {
     if (failure instanceof RouterFailure && failure.code === 'rejected' && !signal.aborted) throw failure;
-    const because = failure instanceof Error ? failure.message : String(failure);
+    const because = signal.aborted
+      ? 'the wait was stopped'
+      : failure instanceof Error
+        ? failure.message
+        : String(failure);
     throw new RouterFailure('outcome-unknown', `${list} was sent, but its outcome was not seen: ${because}`, {
       cause: signal.aborted ? signal.reason : failure,
     });
