@@ -9,6 +9,35 @@ import { baselineFunction } from '../baselines.ts';
 import { pairedRounds, reportSpeedUp } from '../measure.ts';
 import { denseIpv4, ipv4Texts, scatteredIpv4 } from './address-lists.ts';
 
+/** Collects blocks as numbers. */
+class Ipv4Blocks implements BlockSink {
+  networks: Uint32Array;
+  lengths: Uint8Array;
+  count = 0;
+
+  constructor(expected: number) {
+    this.networks = new Uint32Array(expected);
+    this.lengths = new Uint8Array(expected);
+  }
+
+  ipv4(network: number, length: number): void {
+    if (this.count === this.networks.length) this.#enlarge();
+    this.networks[this.count] = network;
+    this.lengths[this.count++] = length;
+  }
+
+  ipv6(): void {
+    throw new Error('these lists are IPv4');
+  }
+
+  #enlarge(): void {
+    const [networks, lengths] = [new Uint32Array(2 * this.count), new Uint8Array(2 * this.count)];
+    networks.set(this.networks);
+    lengths.set(this.lengths);
+    [this.networks, this.lengths] = [networks, lengths];
+  }
+}
+
 const mergeCidr = await baselineFunction('cidr-tools', 'mergeCidr');
 
 for (const [name, addresses] of [
@@ -41,33 +70,4 @@ function blocksOf(set: RangeSet): Ipv4Blocks {
   const blocks = new Ipv4Blocks(2 * set.rangeCount);
   coverInto(set, blocks);
   return blocks;
-}
-
-/** Collects blocks as numbers. */
-class Ipv4Blocks implements BlockSink {
-  networks: Uint32Array;
-  lengths: Uint8Array;
-  count = 0;
-
-  constructor(expected: number) {
-    this.networks = new Uint32Array(expected);
-    this.lengths = new Uint8Array(expected);
-  }
-
-  ipv4(network: number, length: number): void {
-    if (this.count === this.networks.length) this.#enlarge();
-    this.networks[this.count] = network;
-    this.lengths[this.count++] = length;
-  }
-
-  ipv6(): void {
-    throw new Error('these lists are IPv4');
-  }
-
-  #enlarge(): void {
-    const [networks, lengths] = [new Uint32Array(2 * this.count), new Uint8Array(2 * this.count)];
-    networks.set(this.networks);
-    lengths.set(this.lengths);
-    [this.networks, this.lengths] = [networks, lengths];
-  }
 }

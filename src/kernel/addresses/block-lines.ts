@@ -4,6 +4,7 @@ import { ipv6Text } from './address-text.ts';
 /** A full IPv6 block with its line feed is 44 bytes; an address is written four bytes at a time, so a little more. */
 const LONGEST_LINE = 64;
 const LINE_FEED = 10;
+const NOT_KEPT = -1;
 const DOT = '.'.charCodeAt(0);
 const SLASH = '/'.charCodeAt(0);
 
@@ -14,6 +15,12 @@ export class BlockLines implements BlockSink {
   readonly #view: DataView;
   readonly #full: number;
   #at = 0;
+  // The start of the last IPv6 address, up to its last colon, and its number less the last group.
+  readonly #kept = new Uint8Array(LONGEST_LINE);
+  #keptLength = 0;
+  #keptHigh = 0;
+  #keptMiddle = 0;
+  #keptLow = NOT_KEPT;
 
   constructor(bufferBytes: number, write: (lines: Uint8Array) => void) {
     this.#write = write;
@@ -43,9 +50,19 @@ export class BlockLines implements BlockSink {
   }
 
   ipv6(high: number, middle: number, low: number, length: number): void {
-    const text = `${ipv6Text(high, middle, low)}/${length}`;
-    for (let i = 0; i < text.length; i++) this.#bytes[this.#at++] = text.charCodeAt(i);
-    this.#bytes[this.#at++] = LINE_FEED;
+    const group = low & 0xffff;
+    // Neighbours differ in their last group only; as long as that isn't zero, all before it reads the same.
+    if (group !== 0 && low - group === this.#keptLow && middle === this.#keptMiddle && high === this.#keptHigh) {
+      this.#writeKept(group);
+    } else {
+      this.#writeNew(ipv6Text(high, middle, low), group);
+      this.#keptHigh = high;
+      this.#keptMiddle = middle;
+      this.#keptLow = this.#keptLength > 0 ? low - group : NOT_KEPT;
+    }
+    this.#bytes[this.#at++] = SLASH;
+    this.#view.setUint32(this.#at, OCTETS_LINE_FEED[length] ?? 0, true);
+    this.#at += OCTET_BYTES[length] ?? 0;
     if (this.#at > this.#full) this.flush();
   }
 
@@ -53,6 +70,25 @@ export class BlockLines implements BlockSink {
   flush(): void {
     if (this.#at > 0) this.#write(this.#bytes.subarray(0, this.#at));
     this.#at = 0;
+  }
+
+  /** Writes an address and keeps its text up to the last colon. */
+  #writeNew(text: string, group: number): void {
+    this.#keptLength = group === 0 || text.includes('.') ? 0 : text.lastIndexOf(':') + 1;
+    for (let i = 0; i < text.length; i++) {
+      const code = text.charCodeAt(i);
+      this.#bytes[this.#at++] = code;
+      if (i < this.#keptLength) this.#kept[i] = code;
+    }
+  }
+
+  #writeKept(group: number): void {
+    const bytes = this.#bytes;
+    let at = this.#at;
+    for (let i = 0; i < this.#keptLength; i++) bytes[at++] = this.#kept[i] ?? 0;
+    const digits = (35 - Math.clz32(group)) >>> 2;
+    for (let shift = 4 * digits - 4; shift >= 0; shift -= 4) bytes[at++] = HEXADECIMAL[(group >>> shift) & 15] ?? 0;
+    this.#at = at;
   }
 }
 
@@ -68,3 +104,4 @@ const OCTETS_DOT = octetsWith(DOT);
 const OCTETS_SLASH = octetsWith(SLASH);
 const OCTETS_LINE_FEED = octetsWith(LINE_FEED);
 const OCTET_BYTES = Uint8Array.from({ length: 256 }, (_, octet) => String(octet).length + 1);
+const HEXADECIMAL = Uint8Array.from({ length: 16 }, (_, digit) => digit.toString(16).charCodeAt(0));

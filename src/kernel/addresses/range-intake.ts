@@ -57,8 +57,8 @@ export class RangeIntake {
       if (this.#ipv6Lasts !== undefined) this.#ipv6Lasts = enlarged(this.#ipv6Lasts, capacity);
     }
     if (first !== last) this.#ipv6Lasts ??= this.#ipv6Firsts.slice();
-    this.#ipv6Firsts.set(first, at);
-    this.#ipv6Lasts?.set(last, at);
+    copyWords(first, this.#ipv6Firsts, at);
+    if (this.#ipv6Lasts !== undefined) copyWords(last, this.#ipv6Lasts, at);
     this.#ipv6Count++;
   }
 
@@ -91,27 +91,32 @@ function mergeIpv4(firsts: Words, lasts: Words, count: number, sink: RangeSink):
 
 function mergeIpv6(firsts: Words, lasts: Words, count: number, sink: RangeSink): void {
   const order = orderOfWords(firsts, count);
-  const current = IPV6_SPACE.whole.slice();
-  const next = IPV6_SPACE.whole.slice();
-  for (let i = 0; i < count; i++) {
-    const at = 4 * (order === undefined ? i : (order[i] ?? 0));
-    wordsToLimbs(firsts, at, next, 0);
-    wordsToLimbs(lasts, at, next, 3);
-    incrementLimbs(next, 3);
-    if (i === 0) {
-      copyLimbs(next, current, 0);
-    } else if (comparePoints(next, 0, current, 3, 3) > 0) {
+  let current = IPV6_SPACE.whole.slice();
+  let next = IPV6_SPACE.whole.slice();
+  readEdges(firsts, lasts, order?.[0] ?? 0, current);
+  for (let i = 1; i < count; i++) {
+    readEdges(firsts, lasts, order?.[i] ?? i, next);
+    if (comparePoints(next, 0, current, 3, 3) > 0) {
       sink.ipv6(current);
-      copyLimbs(next, current, 0);
+      [current, next] = [next, current];
     } else if (comparePoints(next, 3, current, 3, 3) > 0) {
-      copyLimbs(next, current, 3);
+      for (let limb = 3; limb < 6; limb++) current[limb] = next[limb] ?? 0;
     }
   }
   sink.ipv6(current);
 }
 
-function copyLimbs(from: readonly number[], to: number[], at: number): void {
-  for (let limb = at; limb < 6; limb++) to[limb] = from[limb] ?? 0;
+function readEdges(firsts: Words, lasts: Words, range: number, into: number[]): void {
+  wordsToLimbs(firsts, 4 * range, into, 0);
+  wordsToLimbs(lasts, 4 * range, into, 3);
+  incrementLimbs(into, 3);
+}
+
+function copyWords(from: Words, to: Words, at: number): void {
+  to[at] = from[0] ?? 0;
+  to[at + 1] = from[1] ?? 0;
+  to[at + 2] = from[2] ?? 0;
+  to[at + 3] = from[3] ?? 0;
 }
 
 function enlarged(words: Words, length: number): Words {

@@ -70,9 +70,15 @@ const cells = fc
     }),
   );
 
+/** What most events are: one stretch, often a single cell. */
+const stretch = fc.tuple(fc.nat(CELLS - 1), fc.constantFrom(1, 1, 2, 9, 60, CELLS)).map(([at, length]) => {
+  const model = Array.from({ length: CELLS }, () => false);
+  return model.fill(true, at, at + length);
+});
+
 const step = fc.record({
   kind: fc.constantFrom('union', 'difference', 'intersection' as const),
-  operand: cells,
+  operand: fc.oneof(cells, stretch),
   isSwapped: fc.boolean(),
 });
 
