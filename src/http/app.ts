@@ -10,14 +10,17 @@ import { identifyCaller, requireCaller } from './authentication.ts';
 import { healthRoutes, type Readiness } from './health.ts';
 import { ipRoutes, type IpDependencies } from './ip-control/ips.ts';
 import { subnetRoutes, type SubnetViews } from './ip-control/subnets.ts';
-import { limitRate, RATE_LIMIT_DEFAULT } from './limits.ts';
+import { limitRate, showDefaultLimit } from './limits.ts';
 import { type Problem, problems, sendProblem } from './problems.ts';
 import { contextOf, requestContext } from './request-context.ts';
+import { answerUnreadableRequests, requireHost } from './unreadable-requests.ts';
 
 export type HttpDependencies = IpDependencies &
   Readonly<{
     views: SubnetViews & Readonly<{ tokens: Views<TokenView>; customers: Views<CustomerView> }>;
     readiness: Readiness;
+    /** Whether the views show what was answered before this server started. */
+    isCaughtUp: () => boolean;
     log: Log;
     trustProxy: boolean | number | string;
     rateLimitStore?: Store;
@@ -25,14 +28,16 @@ export type HttpDependencies = IpDependencies &
 
 /** The HTTP server of the customer API and the health pages; not listening yet. */
 export function createHttpServer(dependencies: HttpDependencies): Server {
-  const { views, log, trustProxy, rateLimitStore } = dependencies;
+  const { views, log, trustProxy, rateLimitStore, isCaughtUp } = dependencies;
   const app = express();
+  app.set('case sensitive routing', true);
   app.set('trust proxy', trustProxy);
   app.set('etag', false);
   app.set('x-powered-by', false);
   app.set('query parser', 'simple');
-  app.use(requestContext, logAnswer(log));
+  app.use(requestContext, showDefaultLimit, logAnswer(log), requireHost);
   app.use(healthRoutes(dependencies.readiness));
+  app.use((_request, response, next) => (isCaughtUp() ? next() : sendProblem(response, problems.unavailable)));
   app.use(identifyCaller(views), limitRate(rateLimitStore));
   app.use('/api/v1', requireCaller, subnetRoutes(views), ipRoutes(dependencies));
   app.use((_request, response) => sendProblem(response, problems.notFound));
@@ -66,28 +71,25 @@ function answerError(log: Log): ErrorRequestHandler {
   return (error: unknown, _request, response, next) => {
     const problem = problemOf(error);
     if (problem.status >= 500) log.error({ requestId: contextOf(response).requestId, error }, 'request failed');
-    if (response.headersSent) return next(error);
-    if (!response.hasHeader('X-RateLimit-Limit')) {
-      response.setHeader('X-RateLimit-Limit', String(RATE_LIMIT_DEFAULT));
-      response.setHeader('X-RateLimit-Remaining', String(RATE_LIMIT_DEFAULT));
-    }
-    sendProblem(response, problem);
+    if (response.headersSent) next(error);
+    else sendProblem(response, problem);
   };
 }
 
 /** What a thrown error means to the client. The body parser's and the router's own errors carry a status. */
 function problemOf(error: unknown): Problem {
   if (error instanceof StoreUnavailable) return problems.unavailable;
-  const status = typeof error === 'object' && error !== null && 'status' in error ? error.status : undefined;
-  switch (status) {
+  // A part of the path that is no percent-encoded text names nothing.
+  if (error instanceof URIError) return problems.notFound;
+  if (typeof error !== 'object' || error === null || !('status' in error)) return problems.internal;
+  const type = 'type' in error ? error.type : undefined;
+  switch (error.status) {
     case 400:
-      return typeof error === 'object' && error !== null && 'type' in error && error.type === 'entity.parse.failed'
-        ? problems.malformedJson
-        : problems.badRequest;
+      return type === 'entity.parse.failed' ? problems.malformedJson : problems.badRequest;
     case 413:
       return problems.bodyTooLarge;
     case 415:
-      return problems.wrongContentType;
+      return type === 'encoding.unsupported' ? problems.wrongContentEncoding : problems.wrongContentType;
     default:
       return problems.internal;
   }
@@ -115,7 +117,11 @@ function serverOf(app: Express): Server {
     }
   }
   Object.assign(app, { request: ExpressRequest.prototype, response: ExpressResponse.prototype });
-  const server = createServer({ IncomingMessage: ExpressRequest, ServerResponse: ExpressResponse }, app);
+  const server = createServer(
+    { IncomingMessage: ExpressRequest, ServerResponse: ExpressResponse, requireHostHeader: false },
+    app,
+  );
+  answerUnreadableRequests(server);
   server.keepAliveTimeout = 65_000;
   server.requestTimeout = 60_000;
   server.headersTimeout = 30_000;

@@ -1,5 +1,5 @@
-import { Router } from 'express';
-import { sendJson } from './problems.ts';
+import { type RequestHandler, type Response, Router } from 'express';
+import { methodNotAllowed, sendJson, sendProblem } from './problems.ts';
 
 /** What `/readyz` asks for: each check's name, and why it is not ready (`undefined`: it is). */
 export type Readiness = () => Promise<Readonly<Record<string, string | undefined>>>;
@@ -7,12 +7,22 @@ export type Readiness = () => Promise<Readonly<Record<string, string | undefined
 /** `GET /healthz`: the process answers. `GET /readyz`: stores reachable, projections caught up; 503 otherwise. */
 export function healthRoutes(readiness: Readiness): Router {
   const router = Router();
-  router.get('/healthz', (_request, response) => sendJson(response, 200, { status: 'ok' }));
-  router.get('/readyz', async (_request, response) => {
-    const checks = Object.entries(await readiness());
-    const isReady = checks.every(([, problem]) => problem === undefined);
-    const shown = Object.fromEntries(checks.map(([name, problem]) => [name, problem ?? 'ok']));
-    sendJson(response, isReady ? 200 : 503, { status: isReady ? 'ready' : 'not ready', checks: shown });
-  });
+  router
+    .route('/healthz')
+    .get((_request, response) => sendJson(response, 200, { status: 'ok' }))
+    .all(onlyGet);
+  router
+    .route('/readyz')
+    .get((_request, response) => sendReadiness(readiness, response))
+    .all(onlyGet);
   return router;
+}
+
+const onlyGet: RequestHandler = (_request, response) => sendProblem(response, methodNotAllowed(['GET', 'HEAD']));
+
+async function sendReadiness(readiness: Readiness, response: Response): Promise<void> {
+  const checks = Object.entries(await readiness());
+  const isReady = checks.every(([, problem]) => problem === undefined);
+  const shown = Object.fromEntries(checks.map(([name, problem]) => [name, problem ?? 'ok']));
+  sendJson(response, isReady ? 200 : 503, { status: isReady ? 'ready' : 'not ready', checks: shown });
 }

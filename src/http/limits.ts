@@ -5,8 +5,16 @@ import { contextOf } from './request-context.ts';
 
 /** Requests per minute for customers without a limit of their own, and for each address that shows no valid token. */
 export const RATE_LIMIT_DEFAULT = 60;
+export const RATE_LIMIT_DEFAULT_TEXT = String(RATE_LIMIT_DEFAULT);
 const WINDOW_MILLISECONDS = 60_000;
 const IPV6_SUBNET_BITS = 64;
+
+/** For answers that come before anybody is counted. */
+export const showDefaultLimit: RequestHandler = (_request, response, next) => {
+  response.setHeader('X-RateLimit-Limit', RATE_LIMIT_DEFAULT_TEXT);
+  response.setHeader('X-RateLimit-Remaining', RATE_LIMIT_DEFAULT_TEXT);
+  next();
+};
 
 /**
  * Counts requests in windows of 60 s: per customer, all tokens together; strangers per client address (IPv6: per /64).

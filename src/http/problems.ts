@@ -1,4 +1,4 @@
-import type { Response } from 'express';
+import type { ServerResponse } from 'node:http';
 import type { Refusal } from '../kernel/decider.ts';
 import { jsonText } from './json-text.ts';
 
@@ -21,10 +21,16 @@ export const problems = {
   malformedJson: { status: 400, message: 'the request body is not valid JSON.' },
   badRequest: { status: 400, message: 'the request could not be read.' },
   bodyTooLarge: { status: 413, message: 'the request body is larger than 1 MiB.' },
-  wrongContentType: { status: 415, message: 'the content type must be application/json.' },
+  wrongContentType: { status: 415, message: 'the content type must be application/json, in UTF-8.' },
+  wrongContentEncoding: { status: 415, message: 'the content encoding must be identity, gzip, deflate or br.' },
+  requestTimeout: { status: 408, message: 'the request took too long to arrive.' },
+  expectationFailed: { status: 417, message: 'the only expectation that can be met is 100-continue.' },
+  headersTooLarge: { status: 431, message: 'the request headers are too large.' },
   internal: { status: 500, message: 'internal server error' },
   unavailable: { status: 503, message: 'the service is temporarily unavailable.', headers: { 'Retry-After': '5' } },
 } as const satisfies Record<string, Problem>;
+
+const SHOWN_FIELD_LENGTH = 100;
 
 /** 405: the path exists, the method does not. */
 export function methodNotAllowed(allowed: readonly string[]): Problem {
@@ -44,8 +50,10 @@ export function tooManyRequests(retryAfterSeconds: number): Problem {
 /** 422: what is wrong, by field as the client sent it. */
 export function invalid(errors: Readonly<Record<string, readonly string[]>>): Problem {
   const [first] = Object.entries(errors);
-  const message = first === undefined ? 'the request is invalid.' : `${first[0]}: ${first[1][0] ?? 'is invalid.'}`;
-  return { status: 422, message, errors };
+  if (first === undefined) return { status: 422, message: 'the request is invalid.', errors };
+  const [field, [problem = 'is invalid.']] = first;
+  const shown = field.length > SHOWN_FIELD_LENGTH ? `${field.slice(0, SHOWN_FIELD_LENGTH)}…` : field;
+  return { status: 422, message: `${shown}: ${problem}`, errors };
 }
 
 /** Refusal codes of the rules → status. A code that is not here is a bug and answers 500. */
@@ -65,14 +73,14 @@ export function refused(refusal: Refusal): Problem {
 }
 
 /** Sends a problem as JSON. */
-export function sendProblem(response: Response, problem: Problem): void {
+export function sendProblem(response: ServerResponse, problem: Problem): void {
   const { status, message, errors, headers, more } = problem;
   for (const [name, value] of Object.entries(headers ?? {})) response.setHeader(name, value);
   sendJson(response, status, { message, ...(errors === undefined ? {} : { errors }), ...more });
 }
 
 /** Sends JSON; bigints become exact integers. */
-export function sendJson(response: Response, status: number, body: unknown): void {
+export function sendJson(response: ServerResponse, status: number, body: unknown): void {
   const text = jsonText(body);
   response.statusCode = status;
   response.setHeader('Content-Type', 'application/json; charset=utf-8');

@@ -35,6 +35,7 @@ export class AlreadyServed extends Error {
 const LEASE_WAIT_MILLISECONDS = 15_000;
 const REQUESTS_END_MILLISECONDS = 10_000;
 const SHOWN_MILLISECONDS = 5_000;
+const CAUGHT_UP_MILLISECONDS = 10_000;
 
 /** Starts everything, in the order in which data flows; resolves when HTTP is listening. */
 export async function startServer(config: Config, log: Log): Promise<RunningServer> {
@@ -112,9 +113,12 @@ async function startParts(config: Config, log: Log, stores: Stores, leases: read
       ),
     shown: (position) => projector.reached(position, SHOWN_MILLISECONDS),
     readiness: () => readiness(stores, projector, startedAt),
+    isCaughtUp: () => projector.position() >= startedAt,
     log,
     trustProxy: config.trustProxy,
   });
+  // Whoever calls at once after a restart finds what he was told before; after the bound he hears 503 until then.
+  await projector.reached(startedAt, CAUGHT_UP_MILLISECONDS);
   const url = await listen(http, config);
   log.info({ url, pid: process.pid }, 'edgeward is listening');
 

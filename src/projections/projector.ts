@@ -86,6 +86,7 @@ class LogProjector implements Projector {
       if (active?.version === feed.version) await feed.open(active);
       else await this.#startGeneration(feed);
     }
+    this.#arrivals.reach(this.#lowest());
   }
 
   /** The first build of a projection, or its rebuild for a new version. */

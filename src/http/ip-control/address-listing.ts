@@ -1,4 +1,4 @@
-import { once } from 'node:events';
+import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
 import type { Response } from 'express';
 import { type Address, formatAddress } from '../../kernel/addresses/address.ts';
 import { rangeSize } from '../../kernel/addresses/address-range.ts';
@@ -55,11 +55,22 @@ export async function sendListing(response: Response, listing: Listing): Promise
   }
 }
 
-/** Waits for a slow reader; `false` when it has gone. */
+/** Waits for a slow reader, and lets others have their turn; `false` when the reader has gone. */
 async function written(response: Response, chunk: string): Promise<boolean> {
   if (response.destroyed) return false;
-  if (!response.write(chunk)) await Promise.race([once(response, 'drain'), once(response, 'close')]);
+  if (!response.write(chunk)) await drained(response);
+  await turnOfTheLoop();
   return !response.destroyed;
+}
+
+function drained(response: Response): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      response.off('drain', done).off('close', done);
+      resolve();
+    };
+    response.on('drain', done).on('close', done);
+  });
 }
 
 /** Rows of single addresses; gives back the last address listed when there are more. */

@@ -1,3 +1,5 @@
+import { isUtf8 } from 'node:buffer';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { json, type Request, type RequestHandler, type Response, Router } from 'express';
 import type { z } from 'zod';
 import { changedAddresses, pendingAddresses, regionAddresses } from '../../events/ip-control/address-ledger.ts';
@@ -22,12 +24,14 @@ export type IpDependencies = Readonly<{
 }>;
 
 const BODY_BYTES_MAX = 1024 * 1024;
+/** With parameters or none; a charset can only be UTF-8. */
+const JSON_TYPE = /^application\/json *(?:; *(?!charset *=)[^;]*|; *charset *= *"?utf-?8"? *)*$/i;
 const SYNCHRONOUS_NOT_ALLOWED: Problem = { status: 403, message: 'synchronous mode is not enabled for your account' };
 
 /** `POST /ips/enable`, `/ips/disable`, `/ips/bulk`. */
 export function ipRoutes(dependencies: IpDependencies): Router {
   const router = Router({ caseSensitive: true, strict: false });
-  const body = [requireJson, json({ limit: BODY_BYTES_MAX, strict: false, type: () => true })];
+  const body = [requireJson, json({ limit: BODY_BYTES_MAX, strict: false, type: () => true, verify: requireUtf8 })];
   for (const action of ['enable', 'disable'] as const) {
     router
       .route(`/ips/${action}`)
@@ -53,14 +57,19 @@ function onlyPost(_request: Request, response: Response): void {
 
 /** 415 for a body that does not say that it is JSON. A request without any body goes on and is told what is missing. */
 const requireJson: RequestHandler = (request, response, next) => {
-  const hasBody =
-    request.headers['content-length'] !== '0' &&
-    (request.headers['content-length'] ?? request.headers['transfer-encoding']) !== undefined;
-  const type = request.headers['content-type'];
-  if ((hasBody || type !== undefined) && !/^application\/json *(;|$)/i.test(type ?? ''))
-    sendProblem(response, problems.wrongContentType);
+  const { 'content-length': length, 'content-type': type, 'transfer-encoding': encoding } = request.headers;
+  const hasBody = length !== '0' && (length ?? encoding) !== undefined;
+  if ((hasBody || type !== undefined) && !JSON_TYPE.test(type ?? '')) sendProblem(response, problems.wrongContentType);
+  // Said at once: the parser would read all of it first.
+  else if (Number(length ?? 0) > BODY_BYTES_MAX) sendProblem(response, problems.bodyTooLarge);
   else next();
 };
+
+/** RFC 8259: JSON between systems is UTF-8. What is not would be read as replacement characters. */
+function requireUtf8(_request: IncomingMessage, _response: ServerResponse, body: Buffer): void {
+  if (!isUtf8(body))
+    throw Object.assign(new Error('the body is not UTF-8'), { status: 400, type: 'entity.parse.failed' });
+}
 
 /** Account flag first, then the body: the order of checks of every endpoint. */
 function checkedRoute<T>(
@@ -68,7 +77,7 @@ function checkedRoute<T>(
   respond: (value: T, response: Response) => Promise<void>,
 ): RequestHandler {
   return async (request, response) => {
-    const sent: unknown = request.body ?? {};
+    const sent: unknown = request.body === undefined ? {} : request.body;
     const { allowSynchronous } = callerOf(response).customer.settings;
     if (
       !allowSynchronous &&

@@ -1,0 +1,258 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { z } from 'zod';
+import { createLog } from '../../src/adapters/log.ts';
+import { openSqliteEventStore } from '../../src/adapters/sqlite/event-store.ts';
+import { runProgram } from '../../src/cli/program.ts';
+import { BadConfig, readConfig } from '../../src/config.ts';
+import type { Recorded } from '../../src/kernel/event.ts';
+import { commandHouse } from '../../src/main/command-house.ts';
+import { type RunningServer, startServer } from '../../src/main/server.ts';
+import { codec } from '../../src/main/stores.ts';
+import { BEGINNING } from '../../src/ports/event-store.ts';
+import { temporaryFolder } from './temporary-folder.ts';
+import { waitUntil } from './wait-until.ts';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const MAIN = join(root, 'dist/main.js');
+const BUILD_SECONDS_MAX = 120;
+
+/** What a command did. */
+export type CommandOutcome = Readonly<{ exitCode: number; out: string; err: string }>;
+
+/** A program that was started and has not been waited for. */
+export type EdgewardProcess = Readonly<{
+  child: ChildProcess;
+  out: () => string;
+  err: () => string;
+  /** The URL in the line with which a server says that it listens. */
+  listening: () => Promise<string>;
+  /** How it ended: its exit code, or the signal. */
+  ended: Promise<number | NodeJS.Signals>;
+}>;
+
+/** A throw-away installation: a data directory, settings, and whatever runs on them. */
+export type Edgeward = Readonly<{
+  /** Holds the data directory, and has room for routers that are directories. */
+  folder: string;
+  dataDir: string;
+  settings: Readonly<Record<string, string>>;
+  /** Runs a command in this process and gives what a shell would see. */
+  command: (...args: readonly string[]) => Promise<CommandOutcome>;
+  /** Runs a command with `--json`, which must succeed, and gives what it printed. */
+  json: (...args: readonly string[]) => Promise<unknown>;
+  /** Starts the server in this process; gives its URL. `more` are further settings. */
+  serve: (more?: Readonly<Record<string, string>>) => Promise<string>;
+  /** Stops the server of this process. */
+  stop: () => Promise<void>;
+  /** Starts the built program in a process of its own. */
+  spawn: (args: readonly string[], more?: Readonly<Record<string, string>>) => Promise<EdgewardProcess>;
+  /** The lines that the server of this process has logged. */
+  logged: () => readonly Readonly<Record<string, unknown>>[];
+  /** The whole log of events as it is now. */
+  events: () => Promise<readonly Recorded[]>;
+  /** Stops everything and removes every file. */
+  remove: () => Promise<void>;
+}>;
+
+/** Nothing is committed by itself and nothing is limited, unless a test says so. */
+const SETTINGS = { HOST: '127.0.0.1', PORT: '0', QUIET_PERIOD: 'PT1H', WEBHOOK_ALLOW_PRIVATE: 'true' };
+
+/** Makes an installation; nothing runs yet. */
+export async function openEdgeward(settings: Readonly<Record<string, string>> = {}): Promise<Edgeward> {
+  const { path: folder, remove: removeFolder } = await temporaryFolder();
+  const dataDir = join(folder, 'data');
+  const own = { ...SETTINGS, DATA_DIR: dataDir, ...settings };
+  const lines: string[] = [];
+  const log = createLog({ level: 'info', destination: (line) => void lines.push(line) });
+  const children = new Set<ChildProcess>();
+  let server: RunningServer | undefined;
+  const stop = async (): Promise<void> => {
+    await server?.stop();
+    server = undefined;
+  };
+  const command = (...args: readonly string[]): Promise<CommandOutcome> => runCommand(args, own);
+  return {
+    folder,
+    dataDir,
+    settings: own,
+    command,
+    json: async (...args) => {
+      const { exitCode, out, err } = await command(...args, '--json');
+      if (exitCode !== 0) throw new Error(`edgeward ${args.join(' ')} ended with ${exitCode}: ${err}`);
+      return JSON.parse(out);
+    },
+    serve: async (more = {}) => {
+      server = await startServer(readConfig({ ...own, ...more }), log);
+      return server.url;
+    },
+    stop,
+    spawn: async (args, more = {}) => {
+      await ensureBuilt();
+      const { PATH, HOME } = process.env;
+      const child = spawn(process.execPath, [MAIN, ...args], { env: { PATH, HOME, ...own, ...more } });
+      children.add(child);
+      return watched(child);
+    },
+    logged: () => lines.map((line) => z.record(z.string(), z.unknown()).parse(JSON.parse(line))),
+    events: () => allEvents(dataDir),
+    remove: async () => {
+      for (const child of children) if (child.exitCode === null) child.kill('SIGKILL');
+      await stop();
+      await removeFolder();
+    },
+  };
+}
+
+async function runCommand(
+  args: readonly string[],
+  settings: Readonly<Record<string, string>>,
+): Promise<CommandOutcome> {
+  let [out, err] = ['', ''];
+  const write = (text: string): void => void (out += text);
+  const writeError = (text: string): void => void (err += text);
+  const log = createLog({ level: 'warn', destination: writeError });
+  const exitCode = await runProgram(args, {
+    version: '0.0.0-test',
+    write,
+    writeError,
+    withHouse: commandHouse(() => readConfig(settings), log),
+    serve: () => Promise.reject(new Error('servers are started with serve()')),
+    demo: () => Promise.reject(new Error('the demo runs in a process of its own')),
+    explain: (error) => ({
+      exitCode: error instanceof BadConfig ? 78 : 1,
+      message: error instanceof Error ? error.message : String(error),
+    }),
+  });
+  return { exitCode, out, err };
+}
+
+function watched(child: ChildProcess): EdgewardProcess {
+  let [out, err] = ['', ''];
+  child.stdout?.setEncoding('utf8').on('data', (text: string) => (out += text));
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => (err += text));
+  const ended = new Promise<number | NodeJS.Signals>((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', (code, signal) => resolve(code ?? signal ?? -1));
+  });
+  return {
+    child,
+    out: () => out,
+    err: () => err,
+    ended,
+    listening: () =>
+      waitUntil('the server listens', () => {
+        if (child.exitCode !== null) throw new Error(`the server ended with ${child.exitCode}: ${out}${err}`);
+        return /"url":"([^"]+)".*is listening/.exec(out)?.[1];
+      }),
+  };
+}
+
+async function allEvents(dataDir: string): Promise<readonly Recorded[]> {
+  const log = createLog({ level: 'fatal' });
+  const store = openSqliteEventStore({ file: join(dataDir, 'events.db'), codec, log });
+  try {
+    const events: Recorded[] = [];
+    for await (const page of store.readAll(BEGINNING)) events.push(...page);
+    return events;
+  } finally {
+    await store.close();
+  }
+}
+
+/** Builds the program when it is missing or older than its sources; of test files that run at once, one does. */
+async function ensureBuilt(): Promise<void> {
+  const lock = join(root, 'node_modules/.edgeward-test-build');
+  for (let seconds = 0; !isBuilt(); seconds += 1) {
+    if (seconds > BUILD_SECONDS_MAX) throw new Error(`no build within ${BUILD_SECONDS_MAX} s; is ${lock} left over?`);
+    if (tookLock(lock)) {
+      try {
+        if (!isBuilt()) await build();
+      } finally {
+        rmSync(lock, { recursive: true });
+      }
+      return;
+    }
+    await pause(1000);
+  }
+}
+
+function isBuilt(): boolean {
+  if (!existsSync(MAIN)) return false;
+  const built = statSync(MAIN).mtimeMs;
+  return readdirSync(join(root, 'src'), { withFileTypes: true, recursive: true })
+    .filter((entry) => entry.isFile())
+    .every((entry) => statSync(join(entry.parentPath, entry.name)).mtimeMs <= built);
+}
+
+function tookLock(lock: string): boolean {
+  try {
+    mkdirSync(lock);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function build(): Promise<void> {
+  const built = watched(spawn(process.execPath, [join(root, 'scripts/build.mjs')], { cwd: root }));
+  const code = await built.ended;
+  if (code !== 0) throw new Error(`the build ended with ${code}:\n${built.out()}${built.err()}`);
+}
+
+const identified = z.object({ id: z.number() });
+
+/** A region, by default with one router that is a directory: `<folder>/<region>`. Gives its number. */
+export async function addRegion(edgeward: Edgeward, name: string, routers = 1): Promise<number> {
+  const { id } = identified.parse(await edgeward.json('region', 'create', name));
+  for (let at = 0; at < routers; at += 1) {
+    const path = join(edgeward.folder, at === 0 ? name : `${name}-${at + 1}`);
+    mkdirSync(path, { recursive: true });
+    await edgeward.json('router', 'add', name, `${name}-edge${at + 1}`, '--driver', 'file', '--option', `path=${path}`);
+  }
+  return id;
+}
+
+/** A customer that acts through one token. */
+export type TestCustomer = Readonly<{
+  id: number;
+  name: string;
+  token: string;
+  tokenId: string;
+  subnetIds: readonly number[];
+}>;
+
+/** A customer that nothing is limited for unless `options` say so, with a token and with subnets (`[cidr, region]`). */
+export async function addCustomer(
+  edgeward: Edgeward,
+  name: string,
+  subnets: readonly (readonly [cidr: string, region: string])[] = [],
+  options: readonly string[] = [],
+): Promise<TestCustomer> {
+  const { id } = identified.parse(
+    await edgeward.json('customer', 'create', name, '--rate-limit', '1000000', ...options),
+  );
+  const subnetIds: number[] = [];
+  for (const [cidr, region] of subnets) {
+    const added = await edgeward.json(
+      'subnet',
+      'add',
+      name,
+      cidr,
+      '--region',
+      region,
+      '--asn',
+      '64500',
+      '--metro',
+      'ams',
+    );
+    subnetIds.push(identified.parse(added).id);
+  }
+  const { id: tokenId, token } = z
+    .object({ id: z.string(), token: z.string() })
+    .parse(await edgeward.json('token', 'create', name));
+  return { id, name, token, tokenId, subnetIds };
+}
