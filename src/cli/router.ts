@@ -1,3 +1,5 @@
+import { mkdirSync } from 'node:fs';
+import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import type { Router } from '../commands/ip-control/region.ts';
 import { RouterFailure } from '../ports/routers.ts';
@@ -17,8 +19,10 @@ export function addRouterCommands(program: Command, tools: CommandTools): void {
     .action((region: string, name: string, options: { driver: string; option: readonly string[]; json?: boolean }) =>
       tools.withHouse(async (house) => {
         const { regionId, name: regionName } = await findRegion(house, region);
-        const added: Router = { router: name, driver: options.driver, options: keyValues(options.option) };
+        const given = { router: name, driver: options.driver, options: keyValues(options.option) };
+        const added: Router = { ...given, options: withAbsolutePath(given) };
         await checkOptions(house, added);
+        if (added.driver === 'file' && added.options['path'] !== undefined) mkdirSync(added.options['path'], { recursive: true });
         accepted(await house.regions.handle(regionId, { type: 'AddRouter', data: added }, operatorContext(house.ids)));
         const shown = { name, region: regionName, driver: options.driver, options: added.options };
         outputOf(options, tools).object(shown, [`router ${name} added to region ${regionName}`]);
@@ -77,6 +81,12 @@ function keyValues(pairs: readonly string[]): Readonly<Record<string, string>> {
     options.set(key, pair.slice(at + 1));
   }
   return Object.fromEntries(options);
+}
+
+/** A path means what it means where the command is given, wherever the server runs. */
+function withAbsolutePath({ driver, options }: Router): Readonly<Record<string, string>> {
+  const { path } = options;
+  return driver === 'file' && path !== undefined && path !== '' ? { ...options, path: resolve(path) } : options;
 }
 
 /** Opening a driver checks its options and connects to nothing. */

@@ -2,11 +2,11 @@ const SHIFT = 8;
 
 /** An immutable map from small whole numbers (ids handed out from 1). A change copies a few hundred slots, however many there are. */
 export class NumberedMap<V> {
-  static readonly empty = new NumberedMap<never>([], 0);
   readonly #chunks: readonly (readonly (V | undefined)[] | undefined)[];
   readonly size: number;
 
-  private constructor(chunks: readonly (readonly (V | undefined)[] | undefined)[], size: number) {
+  /** An empty map; the parameters are for its own use. */
+  constructor(chunks: readonly (readonly (V | undefined)[] | undefined)[] = [], size = 0) {
     this.#chunks = chunks;
     this.size = size;
   }

@@ -119,13 +119,13 @@ function wire<E extends Event, S extends object, D extends Duty>(
   const shelf: Shelf<S> = shelfOf(statesOf(process), readModels);
   return {
     shelf,
-    start: ({ reached }) =>
+    start: (projector) =>
       openProcess(process, perform, {
         states: shelf,
         store,
         clock,
         log,
-        reached,
+        reached: (position, timeoutMilliseconds) => projector.reached(position, timeoutMilliseconds),
         concurrency,
         ...(everyMilliseconds === undefined ? {} : { everyMilliseconds }),
       }),

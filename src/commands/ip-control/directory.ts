@@ -49,7 +49,7 @@ export const directoryDecider = {
   initial: {
     customers: new Map(),
     regions: new Map(),
-    subnets: NumberedMap.empty,
+    subnets: new NumberedMap(),
     space: RangeSet.empty,
     lastSubnetId: 0,
   },
