@@ -1,5 +1,10 @@
 import { applyToLedger, type AddressLedger, EMPTY_LEDGER } from '../../events/ip-control/address-ledger.ts';
 import type { CustomerEvent } from '../../events/ip-control/customer.ts';
+import {
+  applyToWhitelist,
+  EMPTY_WHITELIST,
+  type SourceWhitelist,
+} from '../../events/ip-control/source-whitelist-ledger.ts';
 import type { CustomerSettings, ListKind } from '../../events/ip-control/vocabulary.ts';
 
 export type Subnet = Readonly<{ subnetId: number; cidr: string; regionId: number; asn: number; metro: string }>;
@@ -28,6 +33,7 @@ export type Registered = Readonly<{
   /** Numbers of subnets that were let go: they never come back, however late a repeated assignment arrives. */
   releasedSubnets: ReadonlySet<number>;
   ledger: AddressLedger;
+  whitelist: SourceWhitelist;
   /** By `commitKey`. */
   commits: ReadonlyMap<string, OpenCommit>;
 }>;
@@ -49,6 +55,7 @@ export function evolveCustomer(
   if (event.type === 'CustomerRegistered') return register(event.data);
   if (state.phase === 'unregistered') return state;
   const ledger = applyToLedger(state.ledger, event);
+  const whitelist = applyToWhitelist(state.whitelist, event);
   switch (event.type) {
     case 'CustomerSettingsChanged':
       return { ...state, settings: { ...state.settings, ...defined(event.data.changes) } };
@@ -68,11 +75,16 @@ export function evolveCustomer(
     case 'AddressesDisabled':
     case 'AddressesEnabled':
       return { ...state, ledger };
+    case 'SourceWhitelistSubmitted':
+    case 'SourceWhitelistApproved':
+    case 'SourceWhitelistRejected':
+    case 'SourceWhitelistRemoved':
+      return { ...state, whitelist };
     case 'CommitRequested': {
       const { commitSetId, attempt, regionId, list } = event.data;
       const failedBefore = state.commits.get(commitKey(regionId, list))?.failedBefore ?? false;
       const commit: OpenCommit = { phase: 'deploying', commitSetId, attempt, revision: event.revision, failedBefore };
-      return { ...state, ledger, commits: new Map(state.commits).set(commitKey(regionId, list), commit) };
+      return { ...state, ledger, whitelist, commits: new Map(state.commits).set(commitKey(regionId, list), commit) };
     }
     case 'CommitFailed': {
       const key = commitKey(event.data.regionId, event.data.list);
@@ -81,11 +93,14 @@ export function evolveCustomer(
       return {
         ...state,
         ledger,
+        whitelist,
         commits: new Map(state.commits).set(key, { ...open, phase: 'failed', failedBefore: true }),
       };
     }
-    case 'CommitCompleted':
-      return { ...state, ledger, commits: without(state.commits, commitKey(event.data.regionId, event.data.list)) };
+    case 'CommitCompleted': {
+      const commits = without(state.commits, commitKey(event.data.regionId, event.data.list));
+      return { ...state, ledger, whitelist, commits };
+    }
   }
 }
 
@@ -100,6 +115,7 @@ function register(
     subnets: new Map(),
     releasedSubnets: new Set(),
     ledger: EMPTY_LEDGER,
+    whitelist: EMPTY_WHITELIST,
     commits: new Map(),
   };
 }

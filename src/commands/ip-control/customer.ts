@@ -5,6 +5,7 @@ import { type Command, type Decider, type Decision, refuse } from '../../kernel/
 import type { StreamCategory } from '../../kernel/stream-name.ts';
 import { regionAddresses, subnetRange } from '../../events/ip-control/address-ledger.ts';
 import { type CustomerEvent, customerEvents } from '../../events/ip-control/customer.ts';
+import { regionWhitelist } from '../../events/ip-control/source-whitelist-ledger.ts';
 import type { CustomerSettings, ListContent, ListKind, RouterOutcome } from '../../events/ip-control/vocabulary.ts';
 import { customerSnapshot } from './customer-snapshot.ts';
 import {
@@ -15,6 +16,7 @@ import {
   type Subnet,
   UNREGISTERED,
 } from './customer-state.ts';
+import { decideSourceWhitelist, type SourceWhitelistCommand } from './source-whitelist.ts';
 
 /** Which addresses a change is about. `one` and `list` must be the customer's own; of a `block`, what is not its own is passed over. */
 export type ChangeTarget =
@@ -27,6 +29,7 @@ type CommitResult = CommitReference &
   Readonly<{ outcomes: readonly RouterOutcome[]; content: ListContent; completedAt: string }>;
 
 export type CustomerCommand =
+  | SourceWhitelistCommand
   | Command<'RegisterCustomer', { customerId: number; name: string; listName: string; settings: CustomerSettings }>
   | Command<'ChangeCustomerSettings', { changes: Partial<CustomerSettings> }>
   | Command<'RotateWebhookSecret', { secretId: string }>
@@ -88,6 +91,11 @@ function decide(command: CustomerCommand, state: CustomerState): Decision<Custom
       return settle('CommitCompleted', command.data, state);
     case 'RecordCommitFailed':
       return settle('CommitFailed', command.data, state);
+    case 'SubmitSourceWhitelist':
+    case 'ApproveSourceWhitelist':
+    case 'RejectSourceWhitelist':
+    case 'RemoveSourceWhitelist':
+      return decideSourceWhitelist(command, state);
   }
 }
 
@@ -165,7 +173,7 @@ function hasChanged(regionId: number, list: ListKind, state: Registered): boolea
     case 'BLACKHOLE':
       return !(state.ledger.get(regionId)?.touched.isEmpty ?? true);
     case 'SRC_WHITELIST':
-      return false;
+      return !regionWhitelist(state.whitelist, regionId).touched.isEmpty;
   }
 }
 

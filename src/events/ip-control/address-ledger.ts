@@ -72,6 +72,10 @@ export function applyToLedger(ledger: AddressLedger, event: CustomerEvent): Addr
     case 'WebhookSecretRotated':
     case 'ApiTokenIssued':
     case 'ApiTokenRevoked':
+    case 'SourceWhitelistSubmitted':
+    case 'SourceWhitelistApproved':
+    case 'SourceWhitelistRejected':
+    case 'SourceWhitelistRemoved':
       return ledger;
   }
 }

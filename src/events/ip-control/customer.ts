@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { defineEvent, type EventOf } from '../codec.ts';
+import { sourceWhitelistEvents } from './source-whitelist.ts';
 import { customerSettings, idNumber, listContent, listKind, rangeTexts, routerOutcome } from './vocabulary.ts';
 
 /** The customer exists; its names were reserved in the directory before. */
@@ -117,6 +118,7 @@ export const customerEvents = [
   CommitRequested,
   CommitCompleted,
   CommitFailed,
+  ...sourceWhitelistEvents,
 ] as const;
 
 export type CustomerEvent = EventOf<(typeof customerEvents)[number]>;

@@ -4,6 +4,7 @@ import { commitKey, type CustomerState, type Registered } from '../../commands/i
 import type { RegionCommand, RegionState } from '../../commands/ip-control/region.ts';
 import { regionAddresses } from '../../events/ip-control/address-ledger.ts';
 import { contentOf } from '../../events/ip-control/list-content.ts';
+import { regionWhitelist } from '../../events/ip-control/source-whitelist-ledger.ts';
 import type { CustomerEvent } from '../../events/ip-control/customer.ts';
 import type { RegionEvent } from '../../events/ip-control/region.ts';
 import { type ListKind, prefixListName, type RouterOutcome } from '../../events/ip-control/vocabulary.ts';
@@ -86,8 +87,10 @@ function listPrefixes(state: Registered, regionId: number, list: ListKind): read
       const { inDeployment } = regionAddresses(state.ledger, regionId);
       return inDeployment === undefined ? undefined : coverTexts(inDeployment.content);
     }
-    case 'SRC_WHITELIST':
-      return undefined;
+    case 'SRC_WHITELIST': {
+      const { inDeployment } = regionWhitelist(state.whitelist, regionId);
+      return inDeployment === undefined ? undefined : coverTexts(inDeployment.content);
+    }
   }
 }
 

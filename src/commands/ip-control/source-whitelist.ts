@@ -1,0 +1,168 @@
+import { type AddressRange, overlaps, rangeSize } from '../../kernel/addresses/address-range.ts';
+import { coverTexts } from '../../kernel/addresses/cover.ts';
+import { RangeSet } from '../../kernel/addresses/range-set.ts';
+import { type Command, type Decision, type Refusal, refuse } from '../../kernel/decider.ts';
+import type { Evidence, SourceWhitelistEvent } from '../../events/ip-control/source-whitelist.ts';
+import {
+  type SourceWhitelist,
+  usedEntries,
+  type WhitelistRequest,
+} from '../../events/ip-control/source-whitelist-ledger.ts';
+import type { Registered } from './customer-state.ts';
+import { reservedBlock } from './reserved-space.ts';
+
+/** What a customer submits: IPv4 addresses that are neighbours, the regions in the order in which they were sent, and the stored evidence. */
+export type WhitelistSubmission = Readonly<{
+  requestId: string;
+  /** The address, range or CIDR as it was sent. */
+  input: string;
+  range: AddressRange;
+  regions: readonly Readonly<{ regionId: number; name: string }>[];
+  evidence: Evidence;
+}>;
+
+export type SourceWhitelistCommand =
+  | Command<'SubmitSourceWhitelist', WhitelistSubmission>
+  | Command<'ApproveSourceWhitelist', { requestId: string }>
+  | Command<'RejectSourceWhitelist', { requestId: string; reason: string }>
+  | Command<'RemoveSourceWhitelist', { requestId: string }>;
+
+/** The addresses of a /24. */
+const ADDRESSES_MAX = 256n;
+/** Printable, 1 to 500 characters, with something to read in it. */
+const REASON = /^(?=.*\S)[^\p{Cc}\p{Cs}]{1,500}$/u;
+
+/** The rules of a customer's source whitelist. */
+export function decideSourceWhitelist(
+  command: SourceWhitelistCommand,
+  state: Registered,
+): Decision<SourceWhitelistEvent> {
+  switch (command.type) {
+    case 'SubmitSourceWhitelist':
+      return submit(command.data, state);
+    case 'ApproveSourceWhitelist':
+      return approve(command.data.requestId, state);
+    case 'RejectSourceWhitelist':
+      return reject(command.data, state);
+    case 'RemoveSourceWhitelist':
+      return remove(command.data.requestId, state);
+  }
+}
+
+/** The request that says the same already: same addresses, regions and evidence, neither rejected nor removed. */
+export function replayedRequest(
+  { requests }: SourceWhitelist,
+  { range, regions, evidence }: WhitelistSubmission,
+): WhitelistRequest | undefined {
+  const regionIds = new Set(regions.map(({ regionId }) => regionId));
+  return standing(requests).find(
+    (request) =>
+      request.range.first === range.first &&
+      request.range.last === range.last &&
+      request.evidence.sha256 === evidence.sha256 &&
+      request.regionIds.length === regionIds.size &&
+      request.regionIds.every((regionId) => regionIds.has(regionId)),
+  );
+}
+
+/** The order of the checks is part of the API: replay, limit, prefix size, reserved space, overlap. */
+function submit(submission: WhitelistSubmission, state: Registered): Decision<SourceWhitelistEvent> {
+  const { settings, whitelist } = state;
+  if (!settings.allowSourceWhitelist) return notAllowed();
+  if (replayedRequest(whitelist, submission) !== undefined) return [];
+  const { requestId, input, range, regions, evidence } = submission;
+  const refusal =
+    limitRefusal(state) ?? sizeRefusal(range) ?? reservedRefusal(range) ?? overlapRefusal(submission, whitelist);
+  if (refusal !== undefined) return refusal;
+  const prefixes = coverTexts(RangeSet.of(range));
+  const regionIds = regions.map(({ regionId }) => regionId);
+  const data = { requestId, input, prefixes, regionIds, evidence, autoApproved: settings.trusted };
+  return [{ type: 'SourceWhitelistSubmitted', data }];
+}
+
+function notAllowed(): Refusal {
+  return refuse('source-whitelist-not-allowed', 'source whitelist is not enabled for your account');
+}
+
+function limitRefusal({ settings: { whitelistLimit }, whitelist }: Registered): Refusal | undefined {
+  if (usedEntries(whitelist) < whitelistLimit) return undefined;
+  return refuse('source-whitelist-limit-reached', `source whitelist limit reached (${whitelistLimit} entries).`);
+}
+
+function sizeRefusal(range: AddressRange): Refusal | undefined {
+  if (rangeSize(range) <= ADDRESSES_MAX) return undefined;
+  return refuse('source-whitelist-too-broad', 'prefix too broad: the maximum allowed size is /24.');
+}
+
+function reservedRefusal(range: AddressRange): Refusal | undefined {
+  const block = reservedBlock(range);
+  if (block === undefined) return undefined;
+  return refuse('source-whitelist-reserved', `address space ${block} is reserved and cannot be whitelisted.`);
+}
+
+function overlapRefusal({ range, regions }: WhitelistSubmission, { requests }: SourceWhitelist): Refusal | undefined {
+  const near = standing(requests).filter((request) => overlaps(request.range, range));
+  for (const { regionId, name } of regions) {
+    const existing = near.find(({ regionIds }) => regionIds.includes(regionId));
+    if (existing === undefined) continue;
+    return refuse(
+      'source-whitelist-overlap',
+      `range overlaps an existing whitelist entry (${existing.input}) in your account for region ${name}.`,
+    );
+  }
+  return undefined;
+}
+
+function standing(requests: ReadonlyMap<string, WhitelistRequest>): readonly WhitelistRequest[] {
+  return [...requests.values()].filter(({ review }) => review.phase !== 'rejected');
+}
+
+function approve(requestId: string, { whitelist }: Registered): Decision<SourceWhitelistEvent> {
+  const request = whitelist.requests.get(requestId);
+  if (request === undefined) return notFound();
+  switch (request.review.phase) {
+    case 'open':
+      return [{ type: 'SourceWhitelistApproved', data: { requestId, regionIds: [...request.regionIds] } }];
+    case 'approved':
+      return [];
+    case 'rejected':
+      return refuse(
+        'source-whitelist-decided',
+        'the source whitelist request was rejected: it has to be submitted anew.',
+      );
+  }
+}
+
+function reject(
+  { requestId, reason }: Readonly<{ requestId: string; reason: string }>,
+  { whitelist }: Registered,
+): Decision<SourceWhitelistEvent> {
+  const request = whitelist.requests.get(requestId);
+  if (request === undefined) return notFound();
+  if (!REASON.test(reason)) {
+    return refuse('bad-reason', 'a reason has 1 to 500 characters, none of them a control character.', 'reason');
+  }
+  switch (request.review.phase) {
+    case 'open':
+      return [{ type: 'SourceWhitelistRejected', data: { requestId, reason } }];
+    case 'approved':
+      return refuse(
+        'source-whitelist-decided',
+        'the source whitelist request was approved: only the customer can remove it.',
+      );
+    case 'rejected':
+      return [];
+  }
+}
+
+function remove(requestId: string, { settings, whitelist }: Registered): Decision<SourceWhitelistEvent> {
+  if (!settings.allowSourceWhitelist) return notAllowed();
+  const request = whitelist.requests.get(requestId);
+  if (request === undefined) return notFound();
+  const regionIds = request.review.phase === 'approved' ? [...request.regionIds] : [];
+  return [{ type: 'SourceWhitelistRemoved', data: { requestId, regionIds } }];
+}
+
+function notFound(): Refusal {
+  return refuse('source-whitelist-not-found', 'source whitelist request not found.');
+}
