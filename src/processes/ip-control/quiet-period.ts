@@ -27,6 +27,9 @@ type Watched = Extract<
       | 'SubnetReleased'
       | 'AddressesDisabled'
       | 'AddressesEnabled'
+      | 'SourceWhitelistSubmitted'
+      | 'SourceWhitelistApproved'
+      | 'SourceWhitelistRemoved'
       | 'CommitRequested'
       | 'CommitCompleted'
       | 'CommitFailed';
@@ -46,16 +49,20 @@ export type QuietPeriodSettings = Readonly<{
 export function quietPeriod(settings: QuietPeriodSettings): Process<Watched, QuietPeriodState, RequestCommitDuty> {
   return {
     name: 'quiet-period',
-    version: 1,
+    version: 2,
     handles: [
       'SubnetReleased',
       'AddressesDisabled',
       'AddressesEnabled',
+      'SourceWhitelistSubmitted',
+      'SourceWhitelistApproved',
+      'SourceWhitelistRemoved',
       'CommitRequested',
       'CommitCompleted',
       'CommitFailed',
     ],
-    keysOf: (event) => [`${streamId(event.stream)}/${event.data.regionId}/${listOf(event)}`],
+    keysOf: (event) =>
+      changedRegions(event).map((regionId) => `${streamId(event.stream)}/${regionId}/${listOf(event)}`),
     evolve,
     owed: (state, now) => {
       const due = dueAt(state, settings);
@@ -75,13 +82,24 @@ export function quietPeriod(settings: QuietPeriodSettings): Process<Watched, Qui
 }
 
 function listOf(event: Watched): ListKind {
-  return 'list' in event.data ? event.data.list : 'BLACKHOLE';
+  if ('list' in event.data) return event.data.list;
+  return 'requestId' in event.data ? 'SRC_WHITELIST' : 'BLACKHOLE';
 }
 
-function evolve(before: QuietPeriodState | undefined, event: Recorded<Watched>): QuietPeriodState | undefined {
+/** The regions whose list an event changes; a whitelist request that waits for its review changes none. */
+function changedRegions({ type, data }: Watched): readonly number[] {
+  if (type === 'SourceWhitelistSubmitted' && !data.autoApproved) return [];
+  return 'regionIds' in data ? data.regionIds : [data.regionId];
+}
+
+function evolve(
+  before: QuietPeriodState | undefined,
+  event: Recorded<Watched>,
+  key: string,
+): QuietPeriodState | undefined {
   const state = before ?? {
     customerId: Number(streamId(event.stream)),
-    regionId: event.data.regionId,
+    regionId: Number(key.split('/')[1]),
     list: listOf(event),
     changedAt: null,
     commit: null,
@@ -91,6 +109,9 @@ function evolve(before: QuietPeriodState | undefined, event: Recorded<Watched>):
       return event.data.wasDisabled.length === 0 ? before : { ...state, changedAt: event.metadata.at };
     case 'AddressesDisabled':
     case 'AddressesEnabled':
+    case 'SourceWhitelistSubmitted':
+    case 'SourceWhitelistApproved':
+    case 'SourceWhitelistRemoved':
       return { ...state, changedAt: event.metadata.at };
     case 'CommitRequested':
       return { ...state, changedAt: null, commit: { phase: 'deploying' } };
