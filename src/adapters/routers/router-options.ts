@@ -66,7 +66,7 @@ function describeOptions(variants: readonly z.ZodObject[]): readonly RouterOptio
     return {
       name,
       meaning: meta?.description ?? '',
-      required: fields.every((field) => field._zod.optin !== 'optional'),
+      required: fields.every((field) => !z.safeParse(field, undefined).success),
       secret: meta?.secret === true,
       onlyWith: having.length < variants.length ? having.map(choiceOf).join(' or ') : undefined,
     };

@@ -41,6 +41,15 @@ export const VTYSH_OPTIONS = {
     .meta({ description: 'save the configuration after a change, so that lists survive a restart of FRR' }),
 };
 
+/** Refines an object with the options above: one way to find the sockets. */
+export function refuseTwoSockets(
+  { pathspace, vty_socket: directory }: { pathspace?: string | undefined; vty_socket?: string | undefined },
+  context: z.RefinementCtx,
+): void {
+  if (pathspace === undefined || directory === undefined) return;
+  context.addIssue({ code: 'custom', path: ['pathspace'], message: 'must be left out, as vty_socket is given' });
+}
+
 /** Which sockets vtysh talks to, and the words that make it do so. */
 export function vtyshPlace(options: {
   vtysh: string;
@@ -51,8 +60,7 @@ export function vtyshPlace(options: {
   const words = [vtysh];
   if (pathspace !== undefined) words.push('-N', pathspace);
   if (directory !== undefined) words.push('--vty_socket', directory);
-  const base = directory ?? SOCKETS;
-  return { words, sockets: pathspace === undefined ? base : `${base}/${pathspace}` };
+  return { words, sockets: directory ?? (pathspace === undefined ? SOCKETS : `${SOCKETS}/${pathspace}`) };
 }
 
 function wordsIn(text: string): readonly string[] | undefined {

@@ -6,15 +6,18 @@ import { refuseLoginProblems, SSH_OPTIONS, sshTarget } from '../ssh-options.ts';
 import { createSshSession } from '../ssh-session.ts';
 import { createSshTransport } from '../ssh-transport.ts';
 import { createFrrDriver } from './frr-driver.ts';
-import { VTYSH_OPTIONS, vtyshPlace } from './frr-options.ts';
+import { refuseTwoSockets, VTYSH_OPTIONS, vtyshPlace } from './frr-options.ts';
 import { createFrrShell } from './frr-shell.ts';
 
 const TRANSPORT = { description: 'local: vtysh on this machine; ssh: vtysh on the router, over SSH' };
 
-const LOCAL = z.strictObject({ transport: z.literal('local').meta(TRANSPORT), ...VTYSH_OPTIONS });
+const LOCAL = z
+  .strictObject({ transport: z.literal('local').meta(TRANSPORT), ...VTYSH_OPTIONS })
+  .superRefine(refuseTwoSockets);
 const SSH = z
   .strictObject({ transport: z.literal('ssh').meta(TRANSPORT), ...SSH_OPTIONS, ...VTYSH_OPTIONS })
-  .superRefine(refuseLoginProblems);
+  .superRefine(refuseLoginProblems)
+  .superRefine(refuseTwoSockets);
 const OPTIONS = z.discriminatedUnion('transport', [LOCAL, SSH], { error: () => 'must be local or ssh' });
 
 /** FRR's prefix-lists, through vtysh. */
