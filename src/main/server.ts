@@ -1,5 +1,5 @@
 import type { AddressInfo } from 'node:net';
-import { once } from 'node:events';
+import { once, setMaxListeners } from 'node:events';
 import type { Server } from 'node:http';
 import { systemClock } from '../adapters/clock.ts';
 import { systemIds } from '../adapters/ids.ts';
@@ -89,6 +89,8 @@ async function startParts(config: Config, log: Log, stores: Stores, leases: read
     new AbortController(),
     new AbortController(),
   ];
+  // As many as there are duties under way: each has its own end, none is a leak.
+  setMaxListeners(0, abortProcesses.signal, stopProjector.signal);
   const startedAt = await store.end();
   const following = projector.run(stopProjector.signal);
   const watching = watch.run(stopProjector.signal);
