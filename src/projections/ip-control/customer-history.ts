@@ -4,45 +4,96 @@ import {
   type AddressLedger,
   applyToLedger,
   EMPTY_LEDGER,
+  type InDeployment,
   pendingAddresses,
   regionAddresses,
 } from '../../events/ip-control/address-ledger.ts';
 import type { CommitSettled, CustomerEvent } from '../../events/ip-control/customer.ts';
 import { contentOf } from '../../events/ip-control/list-content.ts';
+import {
+  applyToWhitelist,
+  EMPTY_WHITELIST,
+  pendingWhitelist,
+  regionWhitelist,
+  type SourceWhitelist,
+} from '../../events/ip-control/source-whitelist-ledger.ts';
+import type { ListKind } from '../../events/ip-control/vocabulary.ts';
 
-/** A customer as its events tell it up to some moment: what was disabled, what was pending, what was on all routers. */
-export type CustomerHistory = Readonly<{ ledger: AddressLedger; deployed: ReadonlyMap<number, RangeSet> }>;
+/** What was on all routers, by region. */
+type Deployed = ReadonlyMap<number, RangeSet>;
 
-export const NO_HISTORY: CustomerHistory = { ledger: EMPTY_LEDGER, deployed: new Map() };
+/** A customer as its events tell it up to some moment: what each list was to hold, what was pending, what was on all routers. */
+export type CustomerHistory = Readonly<{
+  ledger: AddressLedger;
+  whitelist: SourceWhitelist;
+  deployed: Readonly<Record<ListKind, Deployed>>;
+}>;
+
+export const NO_HISTORY: CustomerHistory = {
+  ledger: EMPTY_LEDGER,
+  whitelist: EMPTY_WHITELIST,
+  deployed: { BLACKHOLE: new Map(), SRC_WHITELIST: new Map() },
+};
 
 /** The history after one more event. */
-export function applyToHistory({ ledger, deployed }: CustomerHistory, event: CustomerEvent): CustomerHistory {
-  const after = applyToLedger(ledger, event);
-  if (event.type !== 'CommitCompleted' || event.data.list !== 'BLACKHOLE') return { ledger: after, deployed };
-  const content = regionAddresses(ledger, event.data.regionId).inDeployment?.content ?? RangeSet.empty;
-  return { ledger: after, deployed: new Map(deployed).set(event.data.regionId, content) };
+export function applyToHistory(history: CustomerHistory, event: CustomerEvent): CustomerHistory {
+  const ledger = applyToLedger(history.ledger, event);
+  const whitelist = applyToWhitelist(history.whitelist, event);
+  if (event.type !== 'CommitCompleted') return { ...history, ledger, whitelist };
+  const { regionId, list } = event.data;
+  const content = inDeploymentOf(history, regionId, list)?.content ?? RangeSet.empty;
+  const deployed = { ...history.deployed, [list]: new Map(history.deployed[list]).set(regionId, content) };
+  return { ledger, whitelist, deployed };
 }
 
-export type RegionAt = Readonly<{ regionId: number; disabled: RangeSet; pending: RangeSet; deployed: RangeSet }>;
+export type RegionAt = Readonly<{
+  regionId: number;
+  disabled: RangeSet;
+  pending: RangeSet;
+  deployed: RangeSet;
+  whitelist: Readonly<{ live: RangeSet; pending: RangeSet; deployed: RangeSet }>;
+}>;
 
-/** The three sets of each region. */
-export function regionsAt({ ledger, deployed }: CustomerHistory): readonly RegionAt[] {
-  return [...ledger].map(([regionId, region]) => ({
-    regionId,
-    disabled: region.disabled,
-    pending: pendingAddresses(region),
-    deployed: deployed.get(regionId) ?? RangeSet.empty,
-  }));
+/** The sets of each region, for both lists. */
+export function regionsAt({ ledger, whitelist, deployed }: CustomerHistory): readonly RegionAt[] {
+  const regionIds = [...new Set([...ledger.keys(), ...whitelist.regions.keys()])].sort((a, b) => a - b);
+  return regionIds.map((regionId) => {
+    const region = regionAddresses(ledger, regionId);
+    const own = regionWhitelist(whitelist, regionId);
+    return {
+      regionId,
+      disabled: region.disabled,
+      pending: pendingAddresses(region),
+      deployed: deployed.BLACKHOLE.get(regionId) ?? RangeSet.empty,
+      whitelist: {
+        live: own.live,
+        pending: pendingWhitelist(own),
+        deployed: deployed.SRC_WHITELIST.get(regionId) ?? RangeSet.empty,
+      },
+    };
+  });
 }
 
 /** What is wrong with what a commit says that it deployed, given the history before it; `undefined` when the events agree. */
-export function contentProblem({ ledger }: CustomerHistory, { data }: CommitSettled): string | undefined {
-  if (data.list !== 'BLACKHOLE') return undefined;
-  const { inDeployment } = regionAddresses(ledger, data.regionId);
+export function contentProblem(history: CustomerHistory, { data }: CommitSettled): string | undefined {
+  const inDeployment = inDeploymentOf(history, data.regionId, data.list);
   if (inDeployment === undefined) return `commit ${data.commitSetId} was settled without having been requested`;
   const expected = contentOf(coverTexts(inDeployment.content));
   const isSame = expected.sha256 === data.content.sha256 && expected.prefixes === data.content.prefixes;
   return isSame
     ? undefined
     : `commit ${data.commitSetId} deployed other blocks than the events say (${data.content.prefixes}, not ${expected.prefixes})`;
+}
+
+function inDeploymentOf(
+  { ledger, whitelist }: CustomerHistory,
+  regionId: number,
+  list: ListKind,
+): InDeployment | undefined {
+  switch (list) {
+    case 'BLACKHOLE':
+      return regionAddresses(ledger, regionId).inDeployment;
+    case 'SRC_WHITELIST':
+      return regionWhitelist(whitelist, regionId).inDeployment;
+  }
 }
