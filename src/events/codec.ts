@@ -30,8 +30,8 @@ export type StoredEvent = Readonly<{
 
 /** The one way of events into a store and out of it. */
 export type Codec = Readonly<{
-  /** @throws UnencodableEvent for an event that could not be read back. */
-  encode: (event: Sealed) => void;
+  /** The data as JSON. @throws UnencodableEvent for an event that could not be read back. */
+  encode: (event: Sealed) => string;
   /** @throws UndecodableEvent for an unknown type or schema, or for data or metadata that fail their check. */
   decode: (stored: StoredEvent) => Recorded;
   /** The newest schema number of a type: what new events are written with. @throws Error for an unknown type. */
@@ -66,13 +66,13 @@ export function createCodec(definitions: readonly EventDefinition[]): Codec {
   return {
     encode: (event) => {
       const definition = byType.get(event.type);
+      if (definition === undefined) throw new UnencodableEvent(event.type, 'its type is not defined');
       const problem =
-        definition === undefined
-          ? 'its type is not defined'
-          : (metadataProblem(event.metadata) ??
-            schemaProblem(definition, event.metadata.schema) ??
-            dataProblem(definition.check.safeParse(event.data)));
+        metadataProblem(event.metadata) ??
+        schemaProblem(definition, event.metadata.schema) ??
+        dataProblem(definition.check.safeParse(event.data));
       if (problem !== undefined) throw new UnencodableEvent(event.type, problem);
+      return JSON.stringify(event.data);
     },
     decode: (stored) => {
       const metadata = checkedMetadata(stored);

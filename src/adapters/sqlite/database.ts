@@ -1,0 +1,67 @@
+import { closeSync, openSync } from 'node:fs';
+import Database from 'better-sqlite3';
+import { isCode } from './sqlite-failures.ts';
+
+/** What a file is for, so that no other program's file, and none of a newer version, is ever written to. */
+export type DatabaseKind = Readonly<{
+  name: string;
+  /** Written into the file's header; `file` and `sqlite3` show it. */
+  applicationId: number;
+  schemaVersion: number;
+  /** Makes the tables of `schemaVersion` in an empty file. */
+  schema: string;
+  /** FULL: a commit is on disk when it returns. NORMAL: the newest commits may be lost in a power cut; the file stays whole. */
+  synchronous: 'FULL' | 'NORMAL';
+}>;
+
+const OPEN_MILLISECONDS_MAX = 5_000;
+
+/**
+ * Opens a file of this kind in WAL mode, and makes it when it is not there: readable by its owner alone, as are its companions.
+ * Calls on it never wait for another process: they fail with SQLITE_BUSY (see `whenFree`).
+ */
+export function openDatabase(file: string, kind: DatabaseKind): Database.Database {
+  createForOwnerAlone(file);
+  const db = new Database(file, { timeout: OPEN_MILLISECONDS_MAX });
+  try {
+    db.pragma('journal_mode = WAL');
+    prepare(db, file, kind);
+    // On every open: SQLite forgets it, and this build of it falls back to NORMAL in WAL mode without saying so.
+    db.pragma(`synchronous = ${kind.synchronous}`);
+    db.pragma('busy_timeout = 0');
+    return db;
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+/** Only a file that is not there may be touched: closing a file drops the locks that SQLite has on it in this process. */
+function createForOwnerAlone(file: string): void {
+  try {
+    closeSync(openSync(file, 'wx', 0o600));
+  } catch (error) {
+    if (!isCode(error, 'EEXIST')) throw error;
+  }
+}
+
+function prepare(db: Database.Database, file: string, kind: DatabaseKind): void {
+  // Immediate: of two processes that find an empty file, one makes the tables and the other waits.
+  db.transaction(() => {
+    const applicationId = db.pragma('application_id', { simple: true });
+    const version = Number(db.pragma('user_version', { simple: true }));
+    const isEmpty = db.prepare('SELECT count(*) FROM sqlite_schema').pluck().get() === 0;
+    if (isEmpty && applicationId === 0 && version === 0) {
+      db.exec(kind.schema);
+      db.pragma(`application_id = ${kind.applicationId}`);
+      db.pragma(`user_version = ${kind.schemaVersion}`);
+      return;
+    }
+    if (applicationId !== kind.applicationId) throw new Error(`${file} holds something else than ${kind.name}`);
+    if (version !== kind.schemaVersion) {
+      throw new Error(
+        `${file} holds ${kind.name} of version ${version}; this program reads version ${kind.schemaVersion}`,
+      );
+    }
+  }).immediate();
+}

@@ -1,0 +1,71 @@
+import type Database from 'better-sqlite3';
+import type { Codec } from '../../events/codec.ts';
+import type { Recorded } from '../../kernel/event.ts';
+import { BEGINNING } from '../../ports/event-store.ts';
+import { EVENT_COLUMNS, eventOf, type EventRow } from './event-row.ts';
+
+/** `atEnd`: there was nothing more when it was read. */
+export type Page = Readonly<{ events: readonly Recorded[]; atEnd: boolean }>;
+
+/** Reads the log, synchronously. */
+export type EventReader = Readonly<{
+  /** The log after a position, up to `to` (inclusive). */
+  logPage: (after: bigint, to?: bigint) => Page;
+  streamPage: (stream: string, after: bigint) => Page;
+  last: (stream: string) => Recorded | undefined;
+  end: () => bigint;
+  /** A number that changes whenever another connection has changed the file. */
+  foreignChanges: () => unknown;
+}>;
+
+const PAGE_EVENTS = 1_000;
+const PAGE_CHARACTERS = 4 * 1024 * 1024;
+/** Rows fetched at once: a page of the largest events must not be fetched before anyone has looked at its size. */
+const CHUNK_ROWS = 64;
+const POSITION_MAX = 2n ** 63n - 1n;
+
+export function openEventReader(db: Database.Database, codec: Codec): EventReader {
+  const selectLog = select<[bigint, bigint]>(
+    db,
+    `WHERE position > ? AND position <= ? ORDER BY position LIMIT ${CHUNK_ROWS}`,
+  );
+  const selectStream = select<[string, bigint]>(
+    db,
+    `WHERE stream = ? AND revision > ? ORDER BY revision LIMIT ${CHUNK_ROWS}`,
+  );
+  const selectLast = select<[string]>(db, 'WHERE stream = ? ORDER BY revision DESC LIMIT 1');
+  const selectEnd = db.prepare<[], bigint | null>('SELECT max(position) FROM events').pluck().safeIntegers();
+  const selectDataVersion = db.prepare('PRAGMA data_version').pluck();
+
+  return {
+    logPage: (after, to = POSITION_MAX) => page((last) => selectLog.all(last?.position ?? after, to)),
+    streamPage: (stream, after) => page((last) => selectStream.all(stream, last?.revision ?? after)),
+    last: (stream) => {
+      const row = selectLast.get(stream);
+      return row && eventOf(row, codec);
+    },
+    end: () => selectEnd.get() ?? BEGINNING,
+    foreignChanges: () => selectDataVersion.get(),
+  };
+
+  function page(next: (last: Recorded | undefined) => readonly EventRow[]): Page {
+    const events: Recorded[] = [];
+    let characters = 0;
+    while (events.length < PAGE_EVENTS && characters < PAGE_CHARACTERS) {
+      const rows = next(events.at(-1));
+      for (const row of rows) {
+        events.push(eventOf(row, codec));
+        characters += row[6].length;
+      }
+      if (rows.length < CHUNK_ROWS) return { events, atEnd: true };
+    }
+    return { events, atEnd: false };
+  }
+}
+
+function select<Parameters extends readonly unknown[]>(
+  db: Database.Database,
+  where: string,
+): Database.Statement<[...Parameters], EventRow> {
+  return db.prepare<[...Parameters], EventRow>(`SELECT ${EVENT_COLUMNS} FROM events ${where}`).raw().safeIntegers();
+}
