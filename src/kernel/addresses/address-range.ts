@@ -1,4 +1,4 @@
-import { type AddressProblem, isAddressProblem } from './address-problem.ts';
+import { type AddressProblem, isAddressProblem, quoted } from './address-problem.ts';
 import { type Address, formatAddress, parseAddress } from './address.ts';
 
 export type Ipv4Range = Readonly<{ version: 4; first: number; last: number }>;
@@ -14,6 +14,19 @@ export function parseRange(start: string, end: string): AddressRange | AddressPr
   const last = parseAddress(end);
   if (isAddressProblem(last)) return last;
   return rangeBetween(first, last);
+}
+
+/** Reads one range text: `"a"`, or `"a-b"` with a below b. */
+export function parseRangeText(text: string): AddressRange | AddressProblem {
+  const dash = text.indexOf('-');
+  if (dash < 0) {
+    const address = parseAddress(text);
+    if (isAddressProblem(address)) return address;
+    return rangeOfAddress(address);
+  }
+  const range = parseRange(text.slice(0, dash), text.slice(dash + 1));
+  if (isAddressProblem(range)) return { problem: `${quoted(text)} is not a range: ${range.problem}` };
+  return range;
 }
 
 /** The range from one address to another; a problem when the versions differ or the first is above the last. */

@@ -4,7 +4,7 @@ import { parseCidr } from './cidr.ts';
 import { type BlockSink, coverIpv4, coverIpv6At } from './cover-blocks.ts';
 import { readEntry } from './entry-reader.ts';
 import { RangeIntake, type RangeSink } from './range-intake.ts';
-import { parseRangeText } from './range-text.ts';
+import { parseRangeText } from './address-range.ts';
 import { TextCursor, textCursor } from './text-cursor.ts';
 
 const LINE_FEED = 10;

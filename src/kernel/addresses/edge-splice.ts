@@ -9,8 +9,12 @@ export function withSpan(list: EdgeList, span: Edges, isFilled: boolean): EdgeLi
   const { width } = list.space;
   const cursor = new EdgeCursor(list);
   cursor.seek(span, 0, 0);
-  if (cursor.isAtEnd) return isFilled ? undefined : list;
-  const { chunk, edge: from, edges } = cursor;
+  // Behind all ranges the last chunk is the one to change, at its end.
+  const isBehind = cursor.isAtEnd;
+  const chunk = isBehind ? cursor.chunk - 1 : cursor.chunk;
+  const edges = list.chunks[chunk]?.edges;
+  if (edges === undefined) return undefined;
+  const from = isBehind ? edges.length / width : cursor.edge;
   cursor.seek(span, width, 1);
   const isRest = cursor.chunk === chunk + 1 && cursor.edge === 0;
   if (cursor.chunk !== chunk && !isRest) return undefined;

@@ -1,4 +1,5 @@
-import type { AddressRange } from './address-range.ts';
+import { invariant } from '../invariant.ts';
+import { type AddressRange, rangeOfAddress } from './address-range.ts';
 import type { Address } from './address.ts';
 import { differenceOf, intersectionOf, unionOf } from './edge-algebra.ts';
 import { EdgeBuilder } from './edge-builder.ts';
@@ -36,6 +37,10 @@ export class RangeSet {
     const all = [...ranges];
     const [only] = all;
     if (only === undefined) return RangeSet.empty;
+    invariant(
+      all.every(({ first, last }) => first <= last),
+      'a range starts at its first address',
+    );
     if (all.length === 1) return RangeSet.ofEdges(only.version, edgesOf(only));
     const intake = new RangeIntake(all.length);
     for (const range of all) intake.add(range);
@@ -58,20 +63,12 @@ export class RangeSet {
 
   /** The set of one address. */
   static ofAddress(address: Address): RangeSet {
-    return address.version === 4
-      ? RangeSet.of({ version: 4, first: address.value, last: address.value })
-      : RangeSet.of({ version: 6, first: address.value, last: address.value });
+    return RangeSet.of(rangeOfAddress(address));
   }
 
   /** The set of the given addresses. */
   static ofAddresses(addresses: Iterable<Address>): RangeSet {
-    return RangeSet.from(
-      Array.from(addresses, (address): AddressRange =>
-        address.version === 4
-          ? { version: 4, first: address.value, last: address.value }
-          : { version: 6, first: address.value, last: address.value },
-      ),
-    );
+    return RangeSet.from(Array.from(addresses, rangeOfAddress));
   }
 
   get isEmpty(): boolean {

@@ -1,6 +1,5 @@
-import { type AddressProblem, isAddressProblem, quoted } from './address-problem.ts';
-import { type AddressRange, parseRange } from './address-range.ts';
-import { parseAddress } from './address.ts';
+import { isAddressProblem } from './address-problem.ts';
+import { parseRangeText } from './address-range.ts';
 import { IPV4_SPACE, IPV6_SPACE } from './edge-space.ts';
 import { comparePoints, type Edges } from './edges.ts';
 import { readRange } from './entry-reader.ts';
@@ -9,6 +8,8 @@ import { incrementLimbs, wordsToLimbs } from './limbs.ts';
 import { RangeIntake } from './range-intake.ts';
 import { RangeSet } from './range-set.ts';
 import { textCursor } from './text-cursor.ts';
+
+export { parseRangeText };
 
 /** Thrown when a stored text is not a range text; `text` is the one that is wrong. */
 export class RangeTextError extends Error {
@@ -41,21 +42,6 @@ export function parseRangeTexts(texts: readonly string[]): RangeSet {
     if (!cursor.load(text) || !readRange(cursor, intake) || !cursor.isAtEnd) throw rangeTextError(text);
   }
   return RangeSet.fromIntake(intake);
-}
-
-/** Reads one range text: `"a"`, or `"a-b"` with a below b. */
-export function parseRangeText(text: string): AddressRange | AddressProblem {
-  const dash = text.indexOf('-');
-  if (dash < 0) {
-    const address = parseAddress(text);
-    if (isAddressProblem(address)) return address;
-    return address.version === 4
-      ? { version: 4, first: address.value, last: address.value }
-      : { version: 6, first: address.value, last: address.value };
-  }
-  const range = parseRange(text.slice(0, dash), text.slice(dash + 1));
-  if (isAddressProblem(range)) return { problem: `${quoted(text)} is not a range: ${range.problem}` };
-  return range;
 }
 
 function edgesOfText(text: string): Edges {

@@ -40,7 +40,7 @@ test('texts in any form and order give the cover of the set that they spell', ()
       assert.equal(coverOfTexts(texts), expected);
       assert.is(linesOf(texts.join('\n')), expected.map((block) => `${block}\n`).join(''));
     }),
-    { numRuns: 150 },
+    { numRuns: 80 },
   );
 });
 
@@ -69,7 +69,7 @@ test('lists long enough to be sorted by digits give the same cover', () => {
       assert.equal(coverOfTexts(texts), coverTexts(oneByOne));
       assert.ok(RangeSet.from(ranges).equals(oneByOne));
     }),
-    { numRuns: 40 },
+    { numRuns: 25 },
   );
 });
 
@@ -104,7 +104,7 @@ test('sorting by digits is sorting', () => {
         inOrder,
       );
     }),
-    { numRuns: 200 },
+    { numRuns: 100 },
   );
 });
 
@@ -183,7 +183,7 @@ test('any line at all is read the same way as a single text', () => {
       if (isAddressProblem(outcome)) assert.is(said.replace('line 1', 'entry 1'), outcome.problem);
       else assert.is(said, outcome.map((block) => `${block}\n`).join(''));
     }),
-    { numRuns: 5_000 },
+    { numRuns: 2_000 },
   );
 });
 

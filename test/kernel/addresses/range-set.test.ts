@@ -176,12 +176,20 @@ test('the last address of IPv4 and the first of IPv6 are no neighbours', () => {
   assert.equal(rangeTexts(parseRangeTexts(['255.255.255.255', '::'])), ['255.255.255.255', '::']);
 });
 
+test('an upside-down range is a bug of the caller', () => {
+  assert.throws(() => RangeSet.of({ version: 4, first: 2, last: 1 }), /broken invariant/);
+});
+
 test('an operation that changes nothing gives the same object', () => {
-  const set = parseRangeTexts(['10.0.0.0/32'.slice(0, 8), '2001:db8::1']);
+  const set = parseRangeTexts(['10.0.0.0-10.0.0.9', '10.0.1.0', '2001:db8::1']);
   assert.is(set.union(RangeSet.empty), set);
   assert.is(set.difference(RangeSet.empty), set);
   assert.is(set.union(set), set);
   assert.is(set.intersection(set), set);
+  assert.is(set.union(parseRangeTexts(['10.0.0.3-10.0.0.5'])), set);
+  assert.is(set.union(parseRangeTexts(['10.0.1.0'])), set);
+  assert.is(set.difference(parseRangeTexts(['10.0.0.10-10.0.0.255', '::'])), set);
+  assert.is(set.difference(parseRangeTexts(['11.0.0.0'])), set);
 });
 
 test('a set of many ranges is cut and joined again by operations of every size', () => {
