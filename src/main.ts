@@ -4,8 +4,6 @@ import { createLog } from './adapters/log.ts';
 import { runProgram } from './cli/program.ts';
 import { BadConfig, readConfig } from './config.ts';
 import { commandHouse } from './main/command-house.ts';
-import { demo } from './main/demo.ts';
-import { startServer } from './main/server.ts';
 import { StoreUnavailable } from './ports/event-store.ts';
 
 /** sysexits.h: a setting is wrong; a service that is needed can't be reached. */
@@ -23,7 +21,10 @@ process.exitCode = await runProgram(process.argv.slice(2), {
   writeError: (text) => void process.stderr.write(text),
   withHouse: commandHouse(readConfig, commandLog),
   serve,
-  demo: ({ exit }) => demo({ exit, write: (text) => void process.stdout.write(text), stopped: interrupted() }),
+  demo: async ({ exit }) => {
+    const { demo } = await import('./main/demo.ts');
+    await demo({ exit, write: (text) => void process.stdout.write(text), stopped: interrupted() });
+  },
   explain: (error) => {
     const message = error instanceof Error ? error.message : String(error);
     if (error instanceof BadConfig) return { exitCode: EXIT_CONFIG, message };
@@ -34,6 +35,8 @@ process.exitCode = await runProgram(process.argv.slice(2), {
 
 async function serve(): Promise<void> {
   const config = readConfig();
+  // Commands start without what only a server needs.
+  const { startServer } = await import('./main/server.ts');
   const server = await startServer(config, createLog({ level: config.logLevel, destination: 'stdout' }));
   interrupted().addEventListener('abort', () => void server.stop(), { once: true });
   try {
