@@ -11,5 +11,5 @@ export type Architecture = z.infer<typeof architecture>;
 export const architectures = z
   .array(architecture)
   .min(1)
-  .transform((given) => ARCHITECTURES.filter((name) => given.includes(name)))
-  .describe('task architectures supported by workers of the pool');
+  .describe('task architectures supported by workers of the pool')
+  .transform((given) => ARCHITECTURES.filter((name) => given.includes(name)));

@@ -46,7 +46,7 @@ export const aptConfiguration = z.strictObject({
       error: 'must be an http or https URL without user, password, query and fragment (https://deb.example.com/debian)',
     })
     .describe('the repository that the worker software is installed from'),
-  suite: aptWord.optional().describe('suite of the repository; default: distro_release of the pool'),
+  suite: aptWord.exactOptional().describe('suite of the repository; default: distro_release of the pool'),
   components: z.array(aptWord).min(1).max(16).default(['main']).describe('components of the repository'),
   signing_key: z
     .string()
@@ -57,7 +57,7 @@ export const aptConfiguration = z.strictObject({
         error: 'must be an ASCII-armoured OpenPGP public key block',
       },
     )
-    .optional()
+    .exactOptional()
     .describe('the key that signs the repository, ASCII-armoured; default: the keys that the image trusts'),
 });
 

@@ -45,3 +45,8 @@ export function freeJson(description: string, bytesMax: number) {
     )
     .describe(description);
 }
+
+/** Already checked where it entered: an event only proves that it is still what the record says. Nothing is changed on the way. */
+export function asStored<T>(schema: z.ZodType<T>): z.ZodType<T> {
+  return z.custom<T>((value) => schema.safeParse(value).success);
+}

@@ -3,6 +3,7 @@ import { architectures } from './architectures.ts';
 import { freeJson } from './fields.ts';
 import { poolLimits } from './limits.ts';
 import { assetName, poolName } from './names.ts';
+import { check, type Checked } from './problems.ts';
 import { specifications } from './specifications.ts';
 
 const METADATA_BYTES_MAX = 65_536;
@@ -39,17 +40,10 @@ export const poolRecord = z.strictObject({
 
 export type PoolRecord = z.infer<typeof poolRecord>;
 
-/** The fields that an edit may name. */
-export const poolChanges = z.strictObject({
-  provider_account: assetName.optional(),
-  enabled: z.boolean().optional(),
-  architectures: architectures.optional(),
-  static_metadata: staticMetadata.optional(),
-  specifications: specifications.optional(),
-  instance_wide: z.boolean().optional(),
-  ephemeral: z.boolean().optional(),
-  limits: poolLimits.optional(),
-  apt_authentication: assetName.nullable().optional(),
-});
+/** The fields that an administrator may give or change, each by itself. */
+export type PoolChanges = Partial<Omit<PoolRecord, 'name'>>;
 
-export type PoolChanges = z.infer<typeof poolChanges>;
+/** A new pool of what was given, with the defaults for the rest; names what is missing. */
+export function newPool(name: string, given: PoolChanges): Checked<PoolRecord> {
+  return check(poolRecord, '', { name, ...given });
+}

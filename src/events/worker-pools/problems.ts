@@ -27,7 +27,7 @@ export function check<T>(schema: z.ZodType<T>, name: string, input: unknown, opt
       return message(issue, options.confidential === true);
     },
   });
-  if (result.success) return { ok: true, value: result.data };
+  if (result.success) return { ok: true, value: withoutUndefined(result.data) };
   const problems = result.error.issues.flatMap((issue): readonly Problem[] => {
     const path = pathText(name, issue.path);
     if (issue.code !== 'unrecognized_keys') return [{ path, message: issue.message }];
@@ -66,6 +66,16 @@ export function pathText(name: string, path: readonly PropertyKey[]): string {
     if (/^[A-Za-z_][A-Za-z0-9_-]*$/.test(field)) return text === '' ? field : `${text}.${field}`;
     return `${text}[${JSON.stringify(shortened(field))}]`;
   }, name);
+}
+
+/** Plain JSON: a field whose value is undefined is not there. */
+function withoutUndefined<T>(value: T): T {
+  if (typeof value !== 'object' || value === null) return value;
+  for (const [key, inner] of Object.entries(value)) {
+    if (inner === undefined) Reflect.deleteProperty(value, key);
+    else withoutUndefined(inner);
+  }
+  return value;
 }
 
 /** What no record may be, whatever its schema: deeper than anyone needs, or with a name that JavaScript gives a meaning. */

@@ -33,8 +33,8 @@ export function noPool(demand: Demand, snapshot: ScalingSnapshot): string {
   const known = snapshot.scopes.find(({ name }) => name === demand.scope);
   const linked = known === undefined ? 0 : known.pools.length;
   return linked === 0
-    ? `${queueOf(demand)}, and scope ${demand.scope} may use no pool for ${demand.architecture}`
-    : `${queueOf(demand)}, and none of the pools of scope ${demand.scope} supports ${demand.architecture}`;
+    ? `scope ${demand.scope} may use no pool for ${demand.architecture}`
+    : `none of the pools of scope ${demand.scope} supports ${demand.architecture}`;
 }
 
 /** Why a pool gives a part of the queue no further instance. */

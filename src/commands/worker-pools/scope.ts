@@ -1,0 +1,89 @@
+import { type Command, type Decider, type Decision, refuse } from '../../kernel/decider.ts';
+import type { StreamCategory } from '../../kernel/stream-name.ts';
+import type { ScopeLimits } from '../../events/worker-pools/limits.ts';
+import { type ScopeEvent, scopeEvents } from '../../events/worker-pools/scope.ts';
+import { sameJson } from './same-json.ts';
+
+export type ScopeWorkerPool = Readonly<{ priority: number; limits: ScopeLimits }>;
+
+/** Plain JSON, so that it is its own snapshot. */
+export type ScopeState = Readonly<{
+  scope?: string;
+  pools: Readonly<Record<string, ScopeWorkerPool>>;
+  /** Why work waits that no pool could be asked for, by architecture. */
+  refused: Readonly<Record<string, string>>;
+}>;
+
+export type ScopeCommand =
+  | Command<'CreateScope', { scope: string }>
+  /** The pool has admitted the scope before. A pool that the scope has already stays as it is. */
+  | Command<'AddScopeWorkerPool', { pool: string; priority: number; limits: ScopeLimits }>
+  | Command<'EditScopeWorkerPool', { pool: string; priority?: number; limits?: ScopeLimits }>
+  | Command<'RemoveScopeWorkerPool', { pool: string }>
+  | Command<'RecordScalingRefusal', { architecture: string; unmet: number; because: string; at: string }>;
+
+/** The rules of one scope. */
+export const scopeDecider = {
+  category: 'scope',
+  handles: scopeEvents.map(({ type }) => type),
+  initial: { pools: {}, refused: {} } as ScopeState,
+  evolve,
+  decide,
+  snapshot: {
+    version: 1,
+    encode: (state: ScopeState): unknown => state,
+    decode: (stored: unknown) => stored as ScopeState,
+  },
+} as const satisfies Decider<ScopeCommand, ScopeState, ScopeEvent> &
+  Readonly<{ category: StreamCategory; handles: readonly ScopeEvent['type'][] }>;
+
+function evolve(state: ScopeState, event: ScopeEvent): ScopeState {
+  switch (event.type) {
+    case 'ScopeCreated':
+      return { ...state, scope: event.data.scope };
+    case 'ScopeWorkerPoolAdded':
+    case 'ScopeWorkerPoolEdited': {
+      const { pool, priority, limits } = event.data;
+      return { ...state, pools: { ...state.pools, [pool]: { priority, limits } } };
+    }
+    case 'ScopeWorkerPoolRemoved': {
+      const { [event.data.pool]: _removed, ...pools } = state.pools;
+      return { ...state, pools };
+    }
+    case 'ScopeScalingRefused': {
+      const { architecture, because } = event.data;
+      return { ...state, refused: { ...state.refused, [architecture]: because } };
+    }
+  }
+}
+
+function decide(command: ScopeCommand, state: ScopeState): Decision<ScopeEvent> {
+  if (command.type === 'CreateScope') {
+    return state.scope === undefined ? [{ type: 'ScopeCreated', data: { scope: command.data.scope } }] : [];
+  }
+  const { scope } = state;
+  if (scope === undefined) return refuse('scope-not-found', 'scope not found.', 'scope');
+  if (command.type === 'RecordScalingRefusal') {
+    const { architecture, unmet, because, at } = command.data;
+    if (state.refused[architecture] === because) return [];
+    return [{ type: 'ScopeScalingRefused', data: { scope, architecture, unmet, because, refusedAt: at } }];
+  }
+  const { pool } = command.data;
+  const known = state.pools[pool];
+  switch (command.type) {
+    case 'AddScopeWorkerPool': {
+      const { priority, limits } = command.data;
+      return known === undefined ? [{ type: 'ScopeWorkerPoolAdded', data: { scope, pool, priority, limits } }] : [];
+    }
+    case 'EditScopeWorkerPool': {
+      if (known === undefined) {
+        return refuse('scope-worker-pool-not-found', `scope ${scope} has no worker pool ${pool}.`, 'pool');
+      }
+      const { priority = known.priority, limits = known.limits } = command.data;
+      if (priority === known.priority && sameJson(limits, known.limits)) return [];
+      return [{ type: 'ScopeWorkerPoolEdited', data: { scope, pool, priority, limits } }];
+    }
+    case 'RemoveScopeWorkerPool':
+      return known === undefined ? [] : [{ type: 'ScopeWorkerPoolRemoved', data: { scope, pool } }];
+  }
+}

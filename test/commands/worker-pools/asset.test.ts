@@ -1,0 +1,74 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { assetDecider } from '../../../src/commands/worker-pools/asset.ts';
+import { keepAsset } from '../../../src/commands/worker-pools/keep-asset.ts';
+import type { AssetRecord } from '../../../src/events/worker-pools/asset-records.ts';
+import type { AssetEvent } from '../../../src/events/worker-pools/asset.ts';
+import { isRefusal } from '../../../src/kernel/decider.ts';
+import { specify } from '../../specification.ts';
+import { openWorkerPoolHouse } from '../../support/worker-pool-house.ts';
+
+const { given } = specify(assetDecider);
+
+const record: AssetRecord = {
+  category: 'cloud-provider-account',
+  name: 'aws-main',
+  provider_type: 'aws',
+  configuration: { region_name: 'eu-central-1' },
+  credential_names: ['access_key_id'],
+};
+const created: AssetEvent = { type: 'AssetCreated', data: { asset: 'aws-main', record, secretId: 's1' } };
+
+test('an asset is created once; the event names where its secrets are, and holds none', () => {
+  given()
+    .when({ type: 'EnsureAsset', data: { record, secretId: 's1' } })
+    .yields(created);
+  given(created)
+    .when({ type: 'EnsureAsset', data: { record, secretId: 's1' } })
+    .yieldsNothing();
+});
+
+test('its configuration and its credentials can change, its category and provider can not', () => {
+  given(created)
+    .when({ type: 'EnsureAsset', data: { record: { ...record, configuration: {} }, secretId: 's2' } })
+    .yields(
+      { type: 'AssetConfigured', data: { asset: 'aws-main', configuration: {} } },
+      {
+        type: 'AssetCredentialsReplaced',
+        data: { asset: 'aws-main', secretId: 's2', credentialNames: ['access_key_id'] },
+      },
+    );
+  given(created)
+    .when({ type: 'EnsureAsset', data: { record: { ...record, provider_type: 'hetzner' }, secretId: 's1' } })
+    .isRefused('provider-type-in-use', 'aws-main is an account at aws; its provider_type can not change.');
+  const apt: AssetRecord = {
+    category: 'apt-authentication',
+    name: 'aws-main',
+    configuration: { url: 'https://deb.example.com/', components: ['main'] },
+    credential_names: [],
+  };
+  given(created)
+    .when({ type: 'EnsureAsset', data: { record: apt, secretId: null } })
+    .isRefused('asset-name-taken');
+});
+
+test('credentials go to the secret store and to nowhere else; the same ones are not stored again', async () => {
+  const house = await openWorkerPoolHouse();
+  try {
+    const keep = (secret: string) => keepAsset(record, { access_key_id: secret }, house.context, house);
+    await keep('hunter2');
+    const again = await keep('hunter2');
+    assert.ok(!isRefusal(again) && again.events.length === 0);
+    const [first] = house.secretIds();
+    assert.is(house.secretIds().length, 1);
+    await keep('hunter3');
+    assert.is(house.secretIds().length, 1);
+    assert.is.not(house.secretIds()[0], first);
+    assert.equal(await house.secrets.get(house.secretIds()[0]!), '{"access_key_id":"hunter3"}');
+    assert.not.match(await house.logText(), /hunter/);
+  } finally {
+    await house.close();
+  }
+});
+
+test.run();
