@@ -1,5 +1,5 @@
 import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
-import type { Response } from 'express';
+import type { ServerResponse } from 'node:http';
 import { type Address, formatAddress } from '../../kernel/addresses/address.ts';
 import { rangeSize } from '../../kernel/addresses/address-range.ts';
 import { ipv4Text } from '../../kernel/addresses/address-text.ts';
@@ -10,6 +10,7 @@ import type { SubnetStatus } from '../../projections/ip-control/address-view.ts'
 const LISTED_WHOLE_MAX = 65_536n;
 /** Rows in one write: enough to be quick, few enough to keep memory flat. */
 const ROWS_PER_CHUNK = 512;
+const PATIENCE_MILLISECONDS = 60_000;
 export const PAGE_MAX = 65_536;
 
 export type Listing = Readonly<{
@@ -22,8 +23,16 @@ export type Listing = Readonly<{
   limit: number;
 }>;
 
-/** Streams `{data: {…subnet, ips | ranges: […]}, meta}`; the answer's size is never held in memory. */
-export async function sendListing(response: Response, listing: Listing): Promise<void> {
+/**
+ * Streams `{data: {…subnet, ips | ranges: […]}, meta}`; the answer's size is never held in memory.
+ * A reader that takes nothing for `patienceMilliseconds` is cut off.
+ */
+export async function sendListing(
+  response: ServerResponse,
+  listing: Listing,
+  patienceMilliseconds = PATIENCE_MILLISECONDS,
+): Promise<void> {
+  response.setTimeout(patienceMilliseconds);
   const { subnet, range } = listing.status;
   response.statusCode = 200;
   response.setHeader('Content-Type', 'application/json; charset=utf-8');
@@ -56,14 +65,14 @@ export async function sendListing(response: Response, listing: Listing): Promise
 }
 
 /** Waits for a slow reader, and lets others have their turn; `false` when the reader has gone. */
-async function written(response: Response, chunk: string): Promise<boolean> {
+async function written(response: ServerResponse, chunk: string): Promise<boolean> {
   if (response.destroyed) return false;
   if (!response.write(chunk)) await drained(response);
   await turnOfTheLoop();
   return !response.destroyed;
 }
 
-function drained(response: Response): Promise<void> {
+function drained(response: ServerResponse): Promise<void> {
   return new Promise((resolve) => {
     const done = (): void => {
       response.off('drain', done).off('close', done);

@@ -25,7 +25,7 @@ export type IpDependencies = Readonly<{
 
 const BODY_BYTES_MAX = 1024 * 1024;
 /** With parameters or none; a charset can only be UTF-8. */
-const JSON_TYPE = /^application\/json *(?:; *(?!charset *=)[^;]*|; *charset *= *"?utf-?8"? *)*$/i;
+const JSON_TYPE = /^application\/json *(?:;(?! *charset *=)[^;]*|; *charset *= *"?utf-8"? *)*$/i;
 const SYNCHRONOUS_NOT_ALLOWED: Problem = { status: 403, message: 'synchronous mode is not enabled for your account' };
 
 /** `POST /ips/enable`, `/ips/disable`, `/ips/bulk`. */

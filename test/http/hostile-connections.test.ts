@@ -1,0 +1,232 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { answerUnreadableRequests } from '../../src/http/unreadable-requests.ts';
+import { checkedAnswer, openApiClient } from '../support/api-client.ts';
+import { addCustomer, addRegion, openEdgeward } from '../support/edgeward-server.ts';
+import { openRawConnection } from '../support/raw-http.ts';
+import { waitUntil } from '../support/wait-until.ts';
+
+const edgeward = await openEdgeward();
+await addRegion(edgeward, 'eu-west');
+const acme = await addCustomer(edgeward, 'Acme', [['203.0.113.0/24', 'eu-west']]);
+const url = await edgeward.serve();
+const api = openApiClient(url, acme.token);
+
+test.after(async () => {
+  await api.close();
+  await edgeward.remove();
+});
+
+const HOST = 'Host: edgeward\r\n';
+const AUTHORIZED = `${HOST}Authorization: Bearer ${acme.token}\r\n`;
+const POST = `POST /api/v1/ips/disable HTTP/1.1\r\n${AUTHORIZED}Content-Type: application/json\r\n`;
+
+/** What one message on a connection of its own is answered. */
+async function answerTo(message: string | Buffer): Promise<ReturnType<typeof checkedAnswer>> {
+  const connection = await openRawConnection(url);
+  connection.send(message);
+  const { status, headers, text } = await connection.answer();
+  connection.socket.destroy();
+  return checkedAnswer(status, headers, text);
+}
+
+const UNREADABLE: Readonly<Record<string, string>> = {
+  'no HTTP at all': 'hello\r\n\r\n',
+  'a TLS hello': '\x16\x03\x01\x00\xf1\x01\x00\x00\xed\x03\x03\r\n\r\n',
+  'a method that nobody knows': `BREW /api/v1/subnets HTTP/1.1\r\n${AUTHORIZED}\r\n`,
+  'another version': `GET /api/v1/subnets HTTP/9.1\r\n${AUTHORIZED}\r\n`,
+  'no host': `GET /api/v1/subnets HTTP/1.1\r\nAuthorization: Bearer ${acme.token}\r\n\r\n`,
+  'a space in the path': `GET /api/v1/sub nets HTTP/1.1\r\n${AUTHORIZED}\r\n`,
+  'a header without a colon': `GET /api/v1/subnets HTTP/1.1\r\n${AUTHORIZED}nonsense\r\n\r\n`,
+  'a space before the colon': `GET /api/v1/subnets HTTP/1.1\r\n${AUTHORIZED}X-A : 1\r\n\r\n`,
+  'a null byte in a header': `GET /api/v1/subnets HTTP/1.1\r\n${AUTHORIZED}X-A: a\0b\r\n\r\n`,
+  'a length that is no number': `${POST}Content-Length: x\r\n\r\n{}`,
+  'a negative length': `${POST}Content-Length: -1\r\n\r\n{}`,
+  'two lengths': `${POST}Content-Length: 2\r\nContent-Length: 3\r\n\r\n{}x`,
+  'a length and chunks': `${POST}Content-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
+  'an unknown transfer encoding': `${POST}Transfer-Encoding: nonsense\r\n\r\n{}`,
+  'a chunk without a size': `${POST}Transfer-Encoding: chunked\r\n\r\nzz\r\n`,
+  'a chunk longer than it says': `${POST}Transfer-Encoding: chunked\r\n\r\n2\r\n{}}}\r\n`,
+};
+
+for (const [what, message] of Object.entries(UNREADABLE)) {
+  test(`${what} is 400, in the words of every other answer`, async () => {
+    const { status, json, headers } = await answerTo(Buffer.from(message, 'latin1'));
+    assert.is(status, 400);
+    assert.equal(json, { message: 'the request could not be read.' });
+    if (what !== 'no host') assert.is(headers.connection, 'close');
+  });
+}
+
+test('headers beyond all measure are 431', async () => {
+  const { status, json } = await answerTo(
+    `GET /api/v1/subnets HTTP/1.1\r\n${AUTHORIZED}X-A: ${'a'.repeat(40_000)}\r\n\r\n`,
+  );
+  assert.is(status, 431);
+  assert.equal(json, { message: 'the request headers are too large.' });
+});
+
+test('an expectation that can not be met is 417, one that can is met', async () => {
+  const { status, json } = await answerTo(`${POST}Expect: coffee\r\nContent-Length: 2\r\n\r\n{}`);
+  assert.is(status, 417);
+  assert.equal(json, { message: 'the only expectation that can be met is 100-continue.' });
+  const polite = await openRawConnection(url);
+  polite.send(`${POST}Expect: 100-continue\r\nContent-Length: 20\r\n\r\n`);
+  assert.is((await polite.answer()).status, 100);
+  polite.send('{"ip":"203.0.113.5"}');
+  await waitUntil('the answer', () => polite.received().includes('HTTP/1.1 200 OK'));
+  polite.socket.destroy();
+});
+
+test('HTTP/1.0 needs no host', async () => {
+  const { status } = await answerTo(`GET /api/v1/subnets HTTP/1.0\r\nAuthorization: Bearer ${acme.token}\r\n\r\n`);
+  assert.is(status, 200);
+});
+
+test('of a whole URL in the request line the path counts (RFC 9112, 3.2.2)', async () => {
+  assert.is((await answerTo(`GET http://edgeward/api/v1/subnets HTTP/1.1\r\n${AUTHORIZED}\r\n`)).status, 200);
+  assert.is((await answerTo(`OPTIONS * HTTP/1.1\r\n${AUTHORIZED}\r\n`)).status, 404);
+});
+
+test('dots in a path lead nowhere', async () => {
+  for (const path of [
+    '/api/v1/../v1/subnets',
+    '/healthz/../api/v1/subnets',
+    '/api/v1/subnets/../ips',
+    '/api/v1/./subnets',
+  ])
+    assert.is((await answerTo(`GET ${path} HTTP/1.1\r\n${AUTHORIZED}\r\n`)).status, 404, path);
+});
+
+test('chunks of any size make the body', async () => {
+  const chunks = '{"ip":"203.0.113.6"}'
+    .split('')
+    .map((letter) => `1\r\n${letter}\r\n`)
+    .join('');
+  const { status } = await answerTo(`${POST}Transfer-Encoding: chunked\r\n\r\n${chunks}0\r\n\r\n`);
+  assert.is(status, 200);
+  const empty = await answerTo(`${POST}Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n`);
+  assert.is(empty.status, 422);
+});
+
+test('chunks without end are 413 once they are too many', async () => {
+  const connection = await openRawConnection(url);
+  const chunk = `10000\r\n${' '.repeat(0x10000)}\r\n`;
+  connection.send(`${POST}Transfer-Encoding: chunked\r\n\r\n${chunk.repeat(17)}0\r\n\r\n`);
+  const { status, headers, text } = await connection.answer();
+  connection.socket.destroy();
+  checkedAnswer(status, headers, text);
+  assert.is(status, 413);
+});
+
+test('a length that is too large is refused before the body comes', async () => {
+  const { status, json } = await answerTo(`${POST}Content-Length: 1099511627776\r\n\r\n`);
+  assert.is(status, 413);
+  assert.equal(json, { message: 'the request body is larger than 1 MiB.' });
+});
+
+test('a body that comes byte by byte is read', async () => {
+  const connection = await openRawConnection(url);
+  connection.socket.setNoDelay(true);
+  connection.send(`${POST}Content-Length: 20\r\n\r\n`);
+  for (const letter of '{"ip":"203.0.113.7"}') {
+    connection.send(letter);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  assert.is((await connection.answer()).status, 200);
+  connection.socket.destroy();
+});
+
+test('a client that goes away in the middle of its body changes nothing', async () => {
+  const before = (await edgeward.events()).length;
+  const connection = await openRawConnection(url);
+  connection.send(`${POST}X-Request-Id: gone-1\r\nContent-Length: 20\r\n\r\n{"ip":"203`);
+  connection.socket.end();
+  await connection.closed;
+  await waitUntil('the server has noticed', () => edgeward.logged().some(({ requestId }) => requestId === 'gone-1'));
+  assert.is((await edgeward.events()).length, before);
+  assert.is((await api.get('/subnets')).status, 200);
+});
+
+test('requests sent together are answered in order', async () => {
+  const connection = await openRawConnection(url);
+  const bodies = ['{"ip":"203.0.113.20"}', '{"ip":"192.0.2.1"}', '{', '{"ip":"203.0.113.21"}'];
+  connection.send(bodies.map((body) => `${POST}Content-Length: ${body.length}\r\n\r\n${body}`).join(''));
+  await waitUntil('four answers', () => connection.received().split('HTTP/1.1 ').length === 5);
+  const statuses = [...connection.received().matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status);
+  assert.equal(statuses, ['200', '404', '400', '200']);
+  connection.socket.destroy();
+});
+
+test('what is unreadable behind a good request does not become its answer', async () => {
+  const connection = await openRawConnection(url);
+  const body = '{"ip":"203.0.113.30"}';
+  connection.send(`${POST}Content-Length: ${body.length}\r\n\r\n${body}NONSENSE\r\n\r\n`);
+  await connection.closed;
+  const statuses = [...connection.received().matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status);
+  assert.ok(statuses.length === 0 || statuses[0] === '200', connection.received());
+});
+
+test('a smuggled request does not get in', async () => {
+  const smuggled = `GET /api/v1/subnets HTTP/1.1\r\n${AUTHORIZED}\r\n`;
+  const connection = await openRawConnection(url);
+  connection.send(`${POST}Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n${smuggled}`);
+  await connection.closed;
+  assert.is(connection.received().split('HTTP/1.1 ').length, 2, 'one answer');
+  assert.match(connection.received(), 'HTTP/1.1 400');
+});
+
+test('two tokens in one request are not mixed: the first counts', async () => {
+  const { status } = await answerTo(`GET /api/v1/subnets HTTP/1.1\r\n${AUTHORIZED}Authorization: Bearer x\r\n\r\n`);
+  assert.is(status, 200);
+  const reversed = `GET /api/v1/subnets HTTP/1.1\r\n${HOST}Authorization: Bearer x\r\nAuthorization: Bearer ${acme.token}\r\n\r\n`;
+  assert.is((await answerTo(reversed)).status, 401);
+});
+
+test('two request ids are none', async () => {
+  const { headers } = await answerTo(
+    `GET /api/v1/subnets HTTP/1.1\r\n${AUTHORIZED}X-Request-Id: a\r\nX-Request-Id: b\r\n\r\n`,
+  );
+  assert.match(String(headers['x-request-id']), /^[0-9a-f-]{36}$/);
+});
+
+// The server's own limits of time, shortened: what they do is decided here, not by the server they are set on
+
+test('a body or a header that does not come in time is 408', async () => {
+  const server = createServer({ requestTimeout: 100, headersTimeout: 50, connectionsCheckingInterval: 20 });
+  server.on('request', (request, response) => {
+    response
+      .setHeader('X-RateLimit-Limit', '60')
+      .setHeader('X-RateLimit-Remaining', '59')
+      .setHeader('X-Request-Id', 'slow');
+    request.resume();
+  });
+  answerUnreadableRequests(server);
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  const port = typeof address === 'object' ? address?.port : 0;
+  for (const beginning of [`${POST}Content-Length: 20\r\n\r\n{`, 'GET /api/v1/subnets HTTP/1.1\r\nX-A: ']) {
+    const connection = await openRawConnection(`http://127.0.0.1:${port}`);
+    connection.send(beginning);
+    const { status, headers, text } = await connection.answer();
+    const { json } = checkedAnswer(status, headers, text);
+    assert.is(status, 408);
+    assert.equal(json, { message: 'the request took too long to arrive.' });
+    await connection.closed;
+  }
+  server.close();
+  server.closeAllConnections();
+});
+
+test('after all this the server serves', async () => {
+  assert.is((await api.get('/subnets')).status, 200);
+  assert.equal(
+    edgeward.logged().filter(({ level }) => level === 'error' || level === 'warn'),
+    [],
+  );
+});
+
+test.run();
