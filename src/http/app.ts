@@ -9,6 +9,7 @@ import type { Views } from '../projections/shelf.ts';
 import { identifyCaller, requireCaller } from './authentication.ts';
 import { healthRoutes, type Readiness } from './health.ts';
 import { ipRoutes, type IpDependencies } from './ip-control/ips.ts';
+import { sourceWhitelistRoutes, type SourceWhitelistDependencies } from './ip-control/source-whitelist.ts';
 import { subnetRoutes, type SubnetViews } from './ip-control/subnets.ts';
 import { limitRate, showDefaultLimit } from './limits.ts';
 import { type Problem, problems, sendProblem } from './problems.ts';
@@ -16,6 +17,7 @@ import { contextOf, requestContext } from './request-context.ts';
 import { answerUnreadableRequests, requireHost } from './unreadable-requests.ts';
 
 export type HttpDependencies = IpDependencies &
+  SourceWhitelistDependencies &
   Readonly<{
     views: SubnetViews & Readonly<{ tokens: Views<TokenView>; customers: Views<CustomerView> }>;
     readiness: Readiness;
@@ -39,7 +41,13 @@ export function createHttpServer(dependencies: HttpDependencies): Server {
   app.use(healthRoutes(dependencies.readiness));
   app.use((_request, response, next) => (isCaughtUp() ? next() : sendProblem(response, problems.unavailable)));
   app.use(identifyCaller(views), limitRate(rateLimitStore));
-  app.use('/api/v1', requireCaller, subnetRoutes(views), ipRoutes(dependencies));
+  app.use(
+    '/api/v1',
+    requireCaller,
+    subnetRoutes(views),
+    ipRoutes(dependencies),
+    sourceWhitelistRoutes(dependencies),
+  );
   app.use((_request, response) => sendProblem(response, problems.notFound));
   app.use(answerError(log));
   return serverOf(app);

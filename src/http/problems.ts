@@ -63,6 +63,11 @@ const STATUS_OF_REFUSAL: Readonly<Record<string, number>> = {
   'subnet-not-owned': 403,
   'synchronous-not-allowed': 403,
   'source-whitelist-not-allowed': 403,
+  'source-whitelist-limit-reached': 422,
+  'source-whitelist-too-broad': 422,
+  'source-whitelist-reserved': 422,
+  'source-whitelist-overlap': 422,
+  'source-whitelist-not-found': 404,
 };
 
 /** The answer for a command that the rules refused. */

@@ -13,6 +13,7 @@ import type { Lease } from '../ports/leases.ts';
 import type { Log } from '../ports/log.ts';
 import { openProjector, type Projector } from '../projections/projector.ts';
 import { openAggregates } from './aggregates.ts';
+import { recoverEvidence } from './evidence-recovery.ts';
 import { wireProcesses } from './processes.ts';
 import { openRouterDrivers } from './router-drivers.ts';
 import { codec, openStores, type Stores } from './stores.ts';
@@ -50,8 +51,9 @@ export async function startServer(config: Config, log: Log): Promise<RunningServ
 }
 
 async function startParts(config: Config, log: Log, stores: Stores, leases: readonly Lease[]): Promise<RunningServer> {
-  const { store, readModels, snapshots, secrets } = stores;
+  const { store, readModels, snapshots, secrets, evidence } = stores;
   const [clock, ids] = [systemClock, systemIds];
+  await recoverEvidence(evidence, store);
   const aggregates = openAggregates({ store, codec, snapshots, clock, ids, log });
   const routerDrivers = openRouterDrivers(createOpenRouter({ secrets, clock, ids }));
   const sender = createWebhookSender({
@@ -101,6 +103,8 @@ async function startParts(config: Config, log: Log, stores: Stores, leases: read
   const http = createHttpServer({
     customers: aggregates.customers,
     views,
+    evidence,
+    ids,
     commitNow: (customerId, regionId, context) =>
       commitNow(
         {

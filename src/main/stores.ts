@@ -1,11 +1,13 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { openEvidenceFiles } from '../adapters/files/evidence.ts';
 import { openSecretFiles } from '../adapters/files/secrets.ts';
 import { openSqliteEventStore } from '../adapters/sqlite/event-store.ts';
 import { openSqliteLeases } from '../adapters/sqlite/leases.ts';
 import { openSqliteReadModels } from '../adapters/sqlite/read-models.ts';
 import type { Config } from '../config.ts';
 import { asStored, createCodec } from '../events/codec.ts';
+import type { EvidenceStore } from '../ports/evidence.ts';
 import type { EventStore } from '../ports/event-store.ts';
 import type { Leases } from '../ports/leases.ts';
 import type { Log } from '../ports/log.ts';
@@ -21,6 +23,7 @@ export type Stores = Readonly<{
   snapshots: Snapshots;
   leases: Leases;
   secrets: Secrets;
+  evidence: EvidenceStore;
   close: () => Promise<void>;
 }>;
 
@@ -34,6 +37,7 @@ export async function openStores(config: Config, log: Log, label: string): Promi
   const readModels = openSqliteReadModels({ file: join(config.dataDir, 'views.db') });
   const leases = openSqliteLeases({ directory: join(config.dataDir, 'locks'), label });
   const secrets = openSecretFiles(join(config.dataDir, 'secrets'));
+  const evidence = openEvidenceFiles(join(config.dataDir, 'evidence'));
   let audited: EventStore | undefined;
   return {
     store,
@@ -42,6 +46,7 @@ export async function openStores(config: Config, log: Log, label: string): Promi
     snapshots: readModels.snapshots,
     leases,
     secrets,
+    evidence,
     close: async () => {
       await leases.close();
       await readModels.readModels.close();

@@ -3,6 +3,7 @@ import { addressProjection } from '../projections/ip-control/address-view.ts';
 import { commitProjection } from '../projections/ip-control/commit-view.ts';
 import { customerProjection } from '../projections/ip-control/customer-view.ts';
 import { regionProjection } from '../projections/ip-control/region-view.ts';
+import { sourceWhitelistProjection } from '../projections/ip-control/source-whitelist-view.ts';
 import { subnetProjection } from '../projections/ip-control/subnet-view.ts';
 import { tokenProjection } from '../projections/ip-control/token-view.ts';
 import { shelfOf } from '../projections/shelf.ts';
@@ -16,6 +17,7 @@ export function openViews(readModels: ReadModels) {
     subnets: shelfOf(subnetProjection, readModels),
     addresses: shelfOf(addressProjection, readModels),
     regions: shelfOf(regionProjection, readModels),
+    sourceWhitelists: shelfOf(sourceWhitelistProjection, readModels),
     commits: shelfOf(commitProjection, readModels),
     administrators: shelfOf(administratorProjection, readModels),
   };

@@ -40,7 +40,7 @@ export const IMPORT_TABLE: Readonly<Record<Room, Rule>> = {
   processes: { rooms: ['kernel', 'ports', 'events', 'commands'], packages: [TEMPORAL], builtIn: 'all' },
   http: {
     rooms: ['kernel', 'ports', 'commands', 'events', 'projections'],
-    packages: ['express', 'express-rate-limit', 'busboy', 'zod', TEMPORAL],
+    packages: ['express', 'express-rate-limit', 'busboy', 'file-type', 'zod', TEMPORAL],
     builtIn: 'all',
   },
   cli: {

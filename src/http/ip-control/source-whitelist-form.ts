@@ -1,0 +1,117 @@
+import { isAddressProblem } from '../../kernel/addresses/address-problem.ts';
+import { type AddressRange, rangeBetween, rangeOfAddress } from '../../kernel/addresses/address-range.ts';
+import { type Address, parseAddress } from '../../kernel/addresses/address.ts';
+import { parseCidr, rangeOfCidr } from '../../kernel/addresses/cidr.ts';
+import type { UploadForm } from '../uploads.ts';
+
+/** What the text fields of a submission say. */
+export type WhitelistFields = Readonly<{
+  /** As it was sent; a range with a dash between its ends. */
+  input: string;
+  range: AddressRange;
+  /** In the order in which they were sent, each once. */
+  regions: readonly Readonly<{ regionId: number; name: string }>[];
+}>;
+
+type Fields = ReadonlyMap<string, readonly string[]>;
+type Report = (field: string, message: string) => void;
+
+const REGIONS_MAX = 100;
+const REGION_ID = /^[1-9]\d{0,14}$/;
+
+/** The form of `POST /source-whitelist`. */
+export function whitelistForm(fileBytesMax: number): UploadForm {
+  return {
+    fields: { ip: 'once', 'range[start]': 'once', 'range[end]': 'once', cidr: 'once', 'regions[]': 'repeated' },
+    fieldsMax: REGIONS_MAX + 4,
+    file: 'evidence',
+    fileBytesMax,
+  };
+}
+
+/** Reads the text fields; `undefined` when something was reported. `nameOf` gives the name of a region that exists. */
+export async function whitelistFields(
+  fields: Fields,
+  nameOf: (regionId: number) => Promise<string | undefined>,
+  report: Report,
+): Promise<WhitelistFields | undefined> {
+  const addresses = addressesOf(fields, report);
+  const regions = await regionsOf(fields.get('regions[]') ?? [], nameOf, report);
+  return addresses === undefined || regions === undefined ? undefined : { ...addresses, regions };
+}
+
+function addressesOf(fields: Fields, report: Report): Pick<WhitelistFields, 'input' | 'range'> | undefined {
+  const [ip] = fields.get('ip') ?? [];
+  const [cidr] = fields.get('cidr') ?? [];
+  const [start] = fields.get('range[start]') ?? [];
+  const [end] = fields.get('range[end]') ?? [];
+  const given = [ip, cidr, start ?? end].filter((mode) => mode !== undefined).length;
+  if (given !== 1) {
+    for (const mode of ['ip', 'range', 'cidr']) report(mode, 'exactly one of ip, range and cidr is required.');
+    return undefined;
+  }
+  if (ip !== undefined) return single(ip, report);
+  return cidr === undefined ? between(start, end, report) : block(cidr, report);
+}
+
+function single(ip: string, report: Report): Pick<WhitelistFields, 'input' | 'range'> | undefined {
+  const address = ipv4('ip', ip, report);
+  return address === undefined ? undefined : { input: ip, range: rangeOfAddress(address) };
+}
+
+function between(
+  start: string | undefined,
+  end: string | undefined,
+  report: Report,
+): Pick<WhitelistFields, 'input' | 'range'> | undefined {
+  const first = ipv4('range.start', start, report);
+  const last = ipv4('range.end', end, report);
+  if (first === undefined || last === undefined) return undefined;
+  const range = rangeBetween(first, last);
+  if (!isAddressProblem(range)) return { input: `${start}-${end}`, range };
+  report('range.end', range.problem);
+  return undefined;
+}
+
+function block(text: string, report: Report): Pick<WhitelistFields, 'input' | 'range'> | undefined {
+  const cidr = parseCidr(text);
+  if (isAddressProblem(cidr)) report('cidr', cidr.problem);
+  else if (cidr.version !== 4) report('cidr', 'must be an IPv4 CIDR.');
+  else return { input: text, range: rangeOfCidr(cidr) };
+  return undefined;
+}
+
+function ipv4(field: string, text: string | undefined, report: Report): Address | undefined {
+  if (text === undefined) {
+    report(field, 'is required.');
+    return undefined;
+  }
+  const address = parseAddress(text);
+  if (isAddressProblem(address)) report(field, address.problem);
+  else if (address.version !== 4) report(field, 'must be an IPv4 address.');
+  else return address;
+  return undefined;
+}
+
+async function regionsOf(
+  texts: readonly string[],
+  nameOf: (regionId: number) => Promise<string | undefined>,
+  report: Report,
+): Promise<WhitelistFields['regions'] | undefined> {
+  if (texts.length === 0) report('regions', 'is required: one or more region ids.');
+  if (texts.length > REGIONS_MAX) report('regions', `must name at most ${REGIONS_MAX} regions.`);
+  const regions = new Map<number, string>();
+  let isRight = texts.length > 0 && texts.length <= REGIONS_MAX;
+  for (const [at, text] of texts.slice(0, REGIONS_MAX).entries()) {
+    const regionId = REGION_ID.test(text) ? Number(text) : undefined;
+    const name = regionId === undefined ? undefined : await nameOf(regionId);
+    if (regionId !== undefined && name !== undefined) regions.set(regionId, name);
+    else
+      report(
+        `regions.${at}`,
+        regionId === undefined ? 'must be the number of a region.' : `there is no region ${text}.`,
+      );
+    isRight &&= name !== undefined;
+  }
+  return isRight ? [...regions].map(([regionId, name]) => ({ regionId, name })) : undefined;
+}
