@@ -41,13 +41,7 @@ export function createHttpServer(dependencies: HttpDependencies): Server {
   app.use(healthRoutes(dependencies.readiness));
   app.use((_request, response, next) => (isCaughtUp() ? next() : sendProblem(response, problems.unavailable)));
   app.use(identifyCaller(views), limitRate(rateLimitStore));
-  app.use(
-    '/api/v1',
-    requireCaller,
-    subnetRoutes(views),
-    ipRoutes(dependencies),
-    sourceWhitelistRoutes(dependencies),
-  );
+  app.use('/api/v1', requireCaller, subnetRoutes(views), ipRoutes(dependencies), sourceWhitelistRoutes(dependencies));
   app.use((_request, response) => sendProblem(response, problems.notFound));
   app.use(answerError(log));
   return serverOf(app);
