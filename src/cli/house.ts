@@ -5,6 +5,7 @@ import type { CustomerCommand } from '../commands/ip-control/customer.ts';
 import type { CustomerState } from '../commands/ip-control/customer-state.ts';
 import type { DirectoryCommand, DirectoryState } from '../commands/ip-control/directory.ts';
 import type { RegionCommand, RegionState } from '../commands/ip-control/region.ts';
+import type { Assets, Scopes, Workers, WorkerPools } from '../commands/worker-pools/aggregates.ts';
 import type { AdministratorEvent } from '../events/ip-control/administrator.ts';
 import type { CustomerEvent } from '../events/ip-control/customer.ts';
 import type { DirectoryEvent } from '../events/ip-control/directory.ts';
@@ -22,6 +23,12 @@ import type { CustomerView } from '../projections/ip-control/customer-view.ts';
 import type { RegionView } from '../projections/ip-control/region-view.ts';
 import type { SubnetView } from '../projections/ip-control/subnet-view.ts';
 import type { TokenView } from '../projections/ip-control/token-view.ts';
+import type { AssetView } from '../projections/worker-pools/asset-view.ts';
+import type { PoolUsageView } from '../projections/worker-pools/pool-usage-view.ts';
+import type { ScopeUsageView } from '../projections/worker-pools/scope-usage-view.ts';
+import type { ScopeView } from '../projections/worker-pools/scope-view.ts';
+import type { WorkerPoolView } from '../projections/worker-pools/worker-pool-view.ts';
+import type { WorkerView } from '../projections/worker-pools/worker-view.ts';
 import type { Views } from '../projections/shelf.ts';
 
 /** How one projection stands. */
@@ -39,6 +46,10 @@ export type House = Readonly<{
   regions: Aggregate<RegionCommand, RegionState, RegionEvent>;
   directory: Aggregate<DirectoryCommand, DirectoryState, DirectoryEvent>;
   administrators: Aggregate<AdministratorCommand, AdministratorState, AdministratorEvent>;
+  workerPools: WorkerPools;
+  scopes: Scopes;
+  assets: Assets;
+  workers: Workers;
   views: Readonly<{
     customers: Views<CustomerView>;
     tokens: Views<TokenView>;
@@ -47,6 +58,12 @@ export type House = Readonly<{
     regions: Views<RegionView>;
     commits: Views<CommitView>;
     administrators: Views<AdministratorView>;
+    workerPools: Views<WorkerPoolView>;
+    poolUsage: Views<PoolUsageView>;
+    scopes: Views<ScopeView>;
+    scopeUsage: Views<ScopeUsageView>;
+    assets: Views<AssetView>;
+    workers: Views<WorkerView>;
   }>;
   openRouter: OpenRouter;
   /** Narrows an event of the log to a customer's. */

@@ -4,6 +4,10 @@ import { customerEvents } from '../events/ip-control/customer.ts';
 import { directoryEvents } from '../events/ip-control/directory.ts';
 import { regionEvents } from '../events/ip-control/region.ts';
 import { webhookDeliveryEvents } from '../events/ip-control/webhook-delivery.ts';
+import { assetEvents } from '../events/worker-pools/asset.ts';
+import { scopeEvents } from '../events/worker-pools/scope.ts';
+import { workerEvents } from '../events/worker-pools/worker.ts';
+import { workerPoolEvents } from '../events/worker-pools/worker-pool.ts';
 
 /** Every event that edgeward writes or reads. */
 export const EVENT_CATALOGUE: readonly EventDefinition[] = [
@@ -12,4 +16,8 @@ export const EVENT_CATALOGUE: readonly EventDefinition[] = [
   ...regionEvents,
   ...webhookDeliveryEvents,
   ...administratorEvents,
+  ...workerPoolEvents,
+  ...scopeEvents,
+  ...assetEvents,
+  ...workerEvents,
 ];

@@ -12,6 +12,8 @@ export type AssetCategory = z.infer<typeof assetCategory>;
 
 const CONFIGURATION_BYTES_MAX = 65_536;
 const CREDENTIAL_CHARACTERS_MAX = 16_384;
+/** One file of the secret store. */
+const CREDENTIALS_BYTES_MAX = 60_000;
 
 /** Secrets by name. They go to the secret store; no event and no message holds them. */
 export const credentials = z
@@ -20,6 +22,8 @@ export const credentials = z
     across((value, report) => {
       const names = Object.keys(value);
       if (names.length > 32) report([], 'must have at most 32 entries');
+      if (new TextEncoder().encode(JSON.stringify(value)).length > CREDENTIALS_BYTES_MAX)
+        report([], `must be at most ${CREDENTIALS_BYTES_MAX} bytes in all`);
       if (names.some((name) => name === '' || name.length > 64)) report([], 'must have names of 1 to 64 characters');
     }),
   )

@@ -10,6 +10,11 @@ const terms = { scope: 'debian', pool: 'spot', priority: 5, limits };
 const created: ScopeEvent = { type: 'ScopeCreated', data: { scope: 'debian' } };
 const added: ScopeEvent = { type: 'ScopeWorkerPoolAdded', data: terms };
 
+const say = (because: string): ScopeCommand => ({
+  type: 'RecordScalingRefusal',
+  data: { architecture: 's390x', unmet: 1, because, at: '2026-11-27T20:50:00.000+00:00' },
+});
+
 test('a scope is created once', () => {
   given()
     .when({ type: 'CreateScope', data: { scope: 'debian' } })
@@ -54,10 +59,6 @@ test('a pool is removed, once', () => {
 });
 
 test('work that no pool could be asked for is said once per reason', () => {
-  const say = (because: string): ScopeCommand => ({
-    type: 'RecordScalingRefusal',
-    data: { architecture: 's390x', unmet: 1, because, at: '2026-11-27T20:50:00.000+00:00' },
-  });
   const refused: ScopeEvent = {
     type: 'ScopeScalingRefused',
     data: {

@@ -71,6 +71,15 @@ const isGone = (run: string, minute = 30): WorkerCommand => ({
   data: { run, because: 'idle', at: at(minute) },
 });
 
+const launch = (run: string): WorkerCommand => ({
+  type: 'RequestLaunch',
+  data: { run, architectures: ['amd64'], activationSha256: 'abc', because: 'asked', at: at(1) },
+});
+const say = (cpus: number): WorkerCommand => ({
+  type: 'RecordWorkerConnected',
+  data: { run: 'a', dynamicMetadata: { cpus }, at: at(4) },
+});
+
 test('a worker is registered once and keeps that time through all of its instances', () => {
   const register: WorkerCommand = { type: 'RegisterWorker', data: { ...of, architectures: ['amd64'], at: at(0) } };
   given().when(register).yields(registered);
@@ -80,10 +89,6 @@ test('a worker is registered once and keeps that time through all of its instanc
 });
 
 test('a launch is requested once per run, and not beside another instance', () => {
-  const launch = (run: string): WorkerCommand => ({
-    type: 'RequestLaunch',
-    data: { run, architectures: ['amd64'], activationSha256: 'abc', because: 'asked', at: at(1) },
-  });
   given(registered).when(launch('a')).yields(requested('a'));
   given(registered, requested('a')).when(launch('a')).yieldsNothing();
   given(registered, requested('a')).when(launch('b')).isRefused('instance-exists');
@@ -197,10 +202,6 @@ test('a task ends once', () => {
 });
 
 test('what a worker says about itself is recorded when it changes', () => {
-  const say = (cpus: number): WorkerCommand => ({
-    type: 'RecordWorkerConnected',
-    data: { run: 'a', dynamicMetadata: { cpus }, at: at(4) },
-  });
   given(registered, requested('a'), created('a')).when(say(4)).yields(connected('a'));
   given(...running)
     .when(say(4))

@@ -1,0 +1,48 @@
+import type { WorkerEvent } from '../../events/worker-pools/worker.ts';
+import type { Month } from '../../kernel/months.ts';
+import type { Projection } from '../../kernel/projection.ts';
+import { monthMilliseconds, type MonthSums, withSpan } from './usage-months.ts';
+
+type Watched = Extract<WorkerEvent, { type: 'InstanceCreated' | 'InstanceTerminated' }>;
+
+/** Instance run-time of a pool, from the creation of each instance to its end. Outlives the pool: what was used was used. */
+export type PoolUsageView = Readonly<{
+  /** The newest event in the sums: applied again, nothing is counted twice. */
+  position: string;
+  months: MonthSums;
+  /** When the instances that are not gone were created, by run. */
+  running: Readonly<Record<string, Readonly<{ worker: string; createdAt: string }>>>;
+}>;
+
+const NOTHING: PoolUsageView = { position: '-1', months: {}, running: {} };
+
+/** Usage by pool. */
+export const poolUsageProjection: Projection<Watched, PoolUsageView> = {
+  name: 'worker-pool-usage',
+  version: 1,
+  handles: ['InstanceCreated', 'InstanceTerminated'],
+  keysOf: ({ data }) => [data.pool],
+  evolve: (view = NOTHING, event) => {
+    if (event.position <= BigInt(view.position)) return view;
+    const position = String(event.position);
+    const { run, worker, instanceCreatedAt } = event.data;
+    if (event.type === 'InstanceCreated') {
+      return { ...view, position, running: { ...view.running, [run]: { worker, createdAt: instanceCreatedAt } } };
+    }
+    const { [run]: ended, ...running } = view.running;
+    // One account per run.
+    if (ended === undefined) return { ...view, position };
+    return { position, running, months: withSpan(view.months, ended.createdAt, event.data.terminatedAt) };
+  },
+};
+
+/** Instance-milliseconds of a pool in a month, running instances up to `now` (epoch milliseconds). */
+export function poolMonthMilliseconds(view: PoolUsageView | undefined, month: Month, now: number): number {
+  const { months, running } = view ?? NOTHING;
+  return monthMilliseconds(
+    months,
+    Object.values(running).map(({ createdAt }) => createdAt),
+    month,
+    now,
+  );
+}
