@@ -1,5 +1,6 @@
 import { Temporal } from '@js-temporal/polyfill';
 import type { Command } from 'commander';
+import { type SourceWhitelist, whitelistStatus } from '../events/ip-control/source-whitelist-ledger.ts';
 import type { CustomerEvent } from '../events/ip-control/customer.ts';
 import type { Recorded } from '../kernel/event.ts';
 import { streamName } from '../kernel/stream-name.ts';
@@ -27,7 +28,7 @@ export function addHistoryCommands(program: Command, tools: CommandTools): void 
     .action((customer: string, options: EventOptions) =>
       tools.withHouse((house) => showEvents(house, customer, options, tools)),
     );
-  leaf(program, 'state <customer>', 'what was disabled, pending and deployed')
+  leaf(program, 'state <customer>', 'what was disabled, whitelisted, pending and deployed')
     .option('--at <instant>', 'at this moment (ISO 8601; default: now)')
     .action((customer: string, options: { at?: string; json?: boolean }) =>
       tools.withHouse((house) => showState(house, customer, options, tools)),
@@ -110,27 +111,57 @@ async function showState(
   const at = options.at === undefined ? house.clock.now() : instantOf('--at', options.at);
   const history = await historyAt(house, customerId, at);
   const regions = await Promise.all(
-    regionsAt(history).map(async ({ regionId, disabled, pending, deployed }) => {
-      const { state } = await house.regions.state(regionId);
-      return {
-        region: state.phase === 'created' ? state.name : String(regionId),
-        disabled: coverTexts(disabled),
-        pending: coverTexts(pending),
-        deployed: coverTexts(deployed),
-      };
-    }),
+    regionsAt(history).map(async ({ regionId, disabled, pending, deployed, whitelist }) => ({
+      region: await regionName(house, regionId),
+      disabled: coverTexts(disabled),
+      pending: coverTexts(pending),
+      deployed: coverTexts(deployed),
+      source_whitelist: {
+        live: coverTexts(whitelist.live),
+        pending: coverTexts(whitelist.pending),
+        deployed: coverTexts(whitelist.deployed),
+      },
+    })),
   );
-  const lines = regions.flatMap(({ region, ...sets }) => [
+  const requests = await requestRows(house, history.whitelist);
+  const lines = regions.flatMap(({ region, source_whitelist: whitelist, ...sets }) => [
     `region ${region}`,
-    ...Object.entries(sets).flatMap(([set, prefixes]) => [
-      `  ${set} (${prefixes.length} blocks)`,
-      ...prefixes.map((prefix) => `    ${prefix}`),
-    ]),
+    ...setLines(sets),
+    ...(Object.values(whitelist).some((prefixes) => prefixes.length > 0)
+      ? ['  source whitelist', ...setLines(whitelist).map((line) => `  ${line}`)]
+      : []),
   ]);
-  outputOf(options, tools).object({ customer: name, at: at.toString(), regions }, [
-    `customer ${name} at ${at.toString()}`,
-    ...lines,
+  outputOf(options, tools).object(
+    { customer: name, at: at.toString(), regions, source_whitelist_requests: requests },
+    [
+      `customer ${name} at ${at.toString()}`,
+      ...lines,
+      ...requests.map((row) => `whitelist request ${row.id}: ${row.input} in ${row.regions.join(', ')}: ${row.status}`),
+    ],
+  );
+}
+
+function setLines(sets: Readonly<Record<string, readonly string[]>>): readonly string[] {
+  return Object.entries(sets).flatMap(([set, prefixes]) => [
+    `  ${set} (${prefixes.length} blocks)`,
+    ...prefixes.map((prefix) => `    ${prefix}`),
   ]);
+}
+
+async function regionName(house: House, regionId: number): Promise<string> {
+  const { state } = await house.regions.state(regionId);
+  return state.phase === 'created' ? state.name : String(regionId);
+}
+
+function requestRows(house: House, { requests }: SourceWhitelist) {
+  return Promise.all(
+    [...requests.values()].map(async (request) => ({
+      id: request.requestId,
+      input: request.input,
+      regions: await Promise.all(request.regionIds.map((regionId) => regionName(house, regionId))),
+      status: whitelistStatus(request),
+    })),
+  );
 }
 
 async function historyAt(house: House, customerId: number, at: Temporal.Instant): Promise<CustomerHistory> {

@@ -12,6 +12,7 @@ import type { DirectoryEvent } from '../events/ip-control/directory.ts';
 import type { RegionEvent } from '../events/ip-control/region.ts';
 import type { ListKind } from '../events/ip-control/vocabulary.ts';
 import type { Clock } from '../ports/clock.ts';
+import type { EvidenceStore } from '../ports/evidence.ts';
 import type { EventStore } from '../ports/event-store.ts';
 import type { Ids } from '../ports/ids.ts';
 import type { OpenRouter } from '../ports/routers.ts';
@@ -21,6 +22,8 @@ import type { AdministratorView } from '../projections/ip-control/administrator-
 import type { CommitView } from '../projections/ip-control/commit-view.ts';
 import type { CustomerView } from '../projections/ip-control/customer-view.ts';
 import type { RegionView } from '../projections/ip-control/region-view.ts';
+import type { WhitelistRequestView } from '../projections/ip-control/source-whitelist-request-view.ts';
+import type { SourceWhitelistView } from '../projections/ip-control/source-whitelist-view.ts';
 import type { SubnetView } from '../projections/ip-control/subnet-view.ts';
 import type { TokenView } from '../projections/ip-control/token-view.ts';
 import type { AssetView } from '../projections/worker-pools/asset-view.ts';
@@ -42,6 +45,7 @@ export type House = Readonly<{
   clock: Clock;
   ids: Ids;
   secrets: Secrets;
+  evidence: EvidenceStore;
   customers: Aggregate<CustomerCommand, CustomerState, CustomerEvent>;
   regions: Aggregate<RegionCommand, RegionState, RegionEvent>;
   directory: Aggregate<DirectoryCommand, DirectoryState, DirectoryEvent>;
@@ -56,6 +60,8 @@ export type House = Readonly<{
     subnets: Views<SubnetView>;
     addresses: Views<AddressView>;
     regions: Views<RegionView>;
+    sourceWhitelists: Views<SourceWhitelistView>;
+    whitelistRequests: Views<WhitelistRequestView>;
     commits: Views<CommitView>;
     administrators: Views<AdministratorView>;
     workerPools: Views<WorkerPoolView>;

@@ -29,7 +29,7 @@ export function notFound(message: string): CommandFailure {
   return new CommandFailure(EXIT.notFound, 'not-found', message);
 }
 
-const CONFLICTS = /-(taken|exists|overlaps|in-use)$/;
+const CONFLICTS = /-(taken|exists|overlaps|in-use|decided)$/;
 
 /** The answer of a command, or a failure with the exit code that its refusal stands for. */
 export function accepted<T extends object>(answer: T | Refusal): T {

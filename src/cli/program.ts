@@ -11,6 +11,7 @@ import { addRouterCommands } from './router.ts';
 import { addSubnetCommands } from './subnet.ts';
 import { addTokenCommands } from './token.ts';
 import { addVerifyCommand } from './verify.ts';
+import { addWhitelistCommands } from './whitelist.ts';
 
 export type ProgramTools = CommandTools &
   Readonly<{
@@ -44,6 +45,7 @@ export async function runProgram(args: readonly string[], tools: ProgramTools): 
   addTokenCommands(program, tools);
   addSubnetCommands(program, tools);
   addCommitCommands(program, tools);
+  addWhitelistCommands(program, tools);
   addHistoryCommands(program, tools);
   addVerifyCommand(program, tools);
   addProjectionCommands(program, tools);

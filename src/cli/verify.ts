@@ -1,6 +1,9 @@
+import { createHash } from 'node:crypto';
 import type { Command } from 'commander';
 import { checkLink } from '../events/hash-chain.ts';
+import { streamId } from '../kernel/stream-name.ts';
 import { BEGINNING } from '../ports/event-store.ts';
+import type { EvidenceReference } from '../ports/evidence.ts';
 import {
   applyToHistory,
   contentProblem,
@@ -12,27 +15,30 @@ import type { House } from './house.ts';
 import { CommandFailure, EXIT } from './output.ts';
 import { openProgress, type Progress } from './progress.ts';
 
-type Findings = { events: number; streams: number; commits: number; problems: string[] };
+type Findings = { events: number; streams: number; commits: number; evidence: number; problems: string[] };
 
 /** `verify`. */
 export function addVerifyCommand(program: Command, tools: CommandTools): void {
-  leaf(program, 'verify', "check every stream's hash chain, and every commit's content against the events").action(
-    (options: { json?: boolean }) =>
-      tools.withHouse(async (house) => {
-        const findings = await verify(house, openProgress('verify', options.json !== true));
-        const { events, streams, commits, problems } = findings;
-        outputOf(options, tools).object({ ok: problems.length === 0, events, streams, commits, problems }, [
-          ...problems,
-          `${events} events in ${streams} streams and ${commits} commits checked: ${problems.length} problems`,
-        ]);
-        if (problems.length > 0)
-          throw new CommandFailure(EXIT.failed, 'verification-failed', `${problems.length} problems found.`);
-      }),
+  leaf(
+    program,
+    'verify',
+    "check every stream's hash chain, every commit's content against the events, and every file of evidence",
+  ).action((options: { json?: boolean }) =>
+    tools.withHouse(async (house) => {
+      const findings = await verify(house, openProgress('verify', options.json !== true));
+      const { events, streams, commits, evidence, problems } = findings;
+      outputOf(options, tools).object({ ok: problems.length === 0, events, streams, commits, evidence, problems }, [
+        ...problems,
+        `${events} events in ${streams} streams, ${commits} commits and ${evidence} files of evidence checked: ${problems.length} problems`,
+      ]);
+      if (problems.length > 0)
+        throw new CommandFailure(EXIT.failed, 'verification-failed', `${problems.length} problems found.`);
+    }),
   );
 }
 
 async function verify(house: House, progress: Progress): Promise<Findings> {
-  const findings: Findings = { events: 0, streams: 0, commits: 0, problems: [] };
+  const findings: Findings = { events: 0, streams: 0, commits: 0, evidence: 0, problems: [] };
   const end = await house.store.end();
   try {
     await checkChains(house, findings, (done) => progress.show(done, 2n * end));
@@ -61,6 +67,14 @@ async function checkChains(house: House, findings: Findings, progress: (done: bi
   findings.streams = ends.size;
 }
 
+async function evidenceProblem(house: House, reference: EvidenceReference): Promise<string | undefined> {
+  const pieces = await house.evidence.read(reference);
+  if (pieces === undefined) return 'its evidence is missing';
+  const hash = createHash('sha256');
+  for await (const piece of pieces) hash.update(piece);
+  return hash.digest('hex') === reference.sha256 ? undefined : 'its evidence was altered';
+}
+
 async function checkCommits(house: House, findings: Findings, progress: (done: bigint) => void): Promise<void> {
   const histories = new Map<string, CustomerHistory>();
   for await (const page of house.store.readAll(BEGINNING)) {
@@ -70,6 +84,12 @@ async function checkCommits(house: House, findings: Findings, progress: (done: b
       if (event.type === 'CommitCompleted' || event.type === 'CommitFailed') {
         findings.commits += 1;
         const problem = contentProblem(history, event);
+        if (problem !== undefined) findings.problems.push(`${event.stream} revision ${event.revision}: ${problem}`);
+      }
+      if (event.type === 'SourceWhitelistSubmitted') {
+        findings.evidence += 1;
+        const reference = { customerId: Number(streamId(event.stream)), sha256: event.data.evidence.sha256 };
+        const problem = await evidenceProblem(house, reference);
         if (problem !== undefined) findings.problems.push(`${event.stream} revision ${event.revision}: ${problem}`);
       }
       histories.set(event.stream, applyToHistory(history, event));

@@ -48,6 +48,7 @@ function houseOf(config: Config, log: Log, stores: Stores): House {
     clock,
     ids,
     secrets,
+    evidence: stores.evidence,
     views,
     openRouter,
     isCustomerEvent: (event): event is CustomerEvent => CUSTOMER_EVENT_TYPES.has(event.type),

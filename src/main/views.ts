@@ -3,6 +3,7 @@ import { addressProjection } from '../projections/ip-control/address-view.ts';
 import { commitProjection } from '../projections/ip-control/commit-view.ts';
 import { customerProjection } from '../projections/ip-control/customer-view.ts';
 import { regionProjection } from '../projections/ip-control/region-view.ts';
+import { whitelistRequestProjection } from '../projections/ip-control/source-whitelist-request-view.ts';
 import { sourceWhitelistProjection } from '../projections/ip-control/source-whitelist-view.ts';
 import { subnetProjection } from '../projections/ip-control/subnet-view.ts';
 import { tokenProjection } from '../projections/ip-control/token-view.ts';
@@ -24,6 +25,7 @@ export function openViews(readModels: ReadModels) {
     addresses: shelfOf(addressProjection, readModels),
     regions: shelfOf(regionProjection, readModels),
     sourceWhitelists: shelfOf(sourceWhitelistProjection, readModels),
+    whitelistRequests: shelfOf(whitelistRequestProjection, readModels),
     commits: shelfOf(commitProjection, readModels),
     administrators: shelfOf(administratorProjection, readModels),
     workerPools: shelfOf(workerPoolProjection, readModels),

@@ -15,18 +15,13 @@ import { invariant } from '../../kernel/invariant.ts';
 import type { Projection } from '../../kernel/projection.ts';
 import { streamId } from '../../kernel/stream-name.ts';
 
-/** When a request was submitted, and by whom and when it was decided about: `null` while it was not, and for accounts that need no review. */
-export type RequestTimes = Readonly<{ submittedAt: string; decidedAt: string | null; decidedBy: string | null }>;
-
 /** A customer's whitelist requests that were not removed. Key: the customer's number. */
 export type SourceWhitelistView = Readonly<{
   customerId: number;
   whitelist: SourceWhitelist;
-  /** By request id. */
-  times: ReadonlyMap<string, RequestTimes>;
+  /** When each request was submitted, by its id. */
+  submittedAt: ReadonlyMap<string, string>;
 }>;
-
-export type ShownRequest = WhitelistRequest & RequestTimes;
 
 type Shown = Extract<
   CustomerEvent,
@@ -56,56 +51,48 @@ export const sourceWhitelistProjection: Projection<Shown, SourceWhitelistView> =
   ],
   // Other lists' commits are no business of this view, and are most of them.
   keysOf: ({ stream, data }) => ('list' in data && data.list !== 'SRC_WHITELIST' ? [] : [streamId(stream)]),
-  evolve: (view, event) => {
-    const whitelist = applyToWhitelist(view?.whitelist ?? EMPTY_WHITELIST, event);
-    return {
-      customerId: Number(streamId(event.stream)),
-      whitelist,
-      times: timesAfter(view?.times ?? new Map(), event),
-    };
-  },
+  evolve: (view = { customerId: 0, whitelist: EMPTY_WHITELIST, submittedAt: new Map() }, event) => ({
+    customerId: Number(streamId(event.stream)),
+    whitelist: applyToWhitelist(view.whitelist, event),
+    submittedAt: submittedAfter(view.submittedAt, event),
+  }),
   stored: {
-    encode: ({ customerId, whitelist, times }): StoredView => ({
+    encode: ({ customerId, whitelist, submittedAt }): StoredView => ({
       customerId,
       whitelist: encodeWhitelist(whitelist),
-      times: [...times],
+      submittedAt: [...submittedAt],
     }),
     decode: (json) => decodeView(json as StoredView),
   },
 };
 
 /** The requests of a view, newest first. */
-export function newestFirst({ whitelist, times }: SourceWhitelistView): readonly ShownRequest[] {
+export function newestFirst({
+  whitelist,
+  submittedAt,
+}: SourceWhitelistView): readonly (WhitelistRequest & Readonly<{ submittedAt: string }>)[] {
   return [...whitelist.requests.values()].toReversed().map((request) => {
-    const own = times.get(request.requestId);
-    invariant(own, `the view knows when request ${request.requestId} was submitted`);
-    return { ...request, ...own };
+    const at = submittedAt.get(request.requestId);
+    invariant(at, `the view knows when request ${request.requestId} was submitted`);
+    return { ...request, submittedAt: at };
   });
 }
 
-function timesAfter(
-  times: ReadonlyMap<string, RequestTimes>,
-  event: Recorded<Shown>,
-): ReadonlyMap<string, RequestTimes> {
-  const { at, actor } = event.metadata;
+function submittedAfter(before: ReadonlyMap<string, string>, event: Recorded<Shown>): ReadonlyMap<string, string> {
   switch (event.type) {
     case 'SourceWhitelistSubmitted':
-      return new Map(times).set(event.data.requestId, { submittedAt: at, decidedAt: null, decidedBy: null });
-    case 'SourceWhitelistApproved':
-    case 'SourceWhitelistRejected': {
-      const { requestId } = event.data;
-      const submittedAt = times.get(requestId)?.submittedAt ?? at;
-      return new Map(times).set(requestId, { submittedAt, decidedAt: at, decidedBy: actor });
-    }
+      return new Map(before).set(event.data.requestId, event.metadata.at);
     case 'SourceWhitelistRemoved': {
-      const left = new Map(times);
+      const left = new Map(before);
       left.delete(event.data.requestId);
       return left;
     }
+    case 'SourceWhitelistApproved':
+    case 'SourceWhitelistRejected':
     case 'CommitRequested':
     case 'CommitCompleted':
     case 'CommitFailed':
-      return times;
+      return before;
   }
 }
 
@@ -113,9 +100,9 @@ function timesAfter(
 type StoredView = Readonly<{
   customerId: number;
   whitelist: WhitelistJson;
-  times: readonly (readonly [requestId: string, times: RequestTimes])[];
+  submittedAt: readonly (readonly [requestId: string, at: string])[];
 }>;
 
-function decodeView({ customerId, whitelist, times }: StoredView): SourceWhitelistView {
-  return { customerId, whitelist: decodeWhitelist(whitelist), times: new Map(times) };
+function decodeView({ customerId, whitelist, submittedAt }: StoredView): SourceWhitelistView {
+  return { customerId, whitelist: decodeWhitelist(whitelist), submittedAt: new Map(submittedAt) };
 }

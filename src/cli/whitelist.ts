@@ -1,0 +1,184 @@
+import { createHash } from 'node:crypto';
+import { open, unlink } from 'node:fs/promises';
+import { type Command, Option } from 'commander';
+import type { SourceWhitelistCommand } from '../commands/ip-control/source-whitelist.ts';
+import { type WhitelistStatus, whitelistStatus } from '../events/ip-control/source-whitelist-ledger.ts';
+import type { WhitelistRequestView } from '../projections/ip-control/source-whitelist-request-view.ts';
+import { newestFirst } from '../projections/ip-control/source-whitelist-view.ts';
+import { type CommandTools, leaf, outputOf } from './command.ts';
+import type { House } from './house.ts';
+import { findCustomer } from './lookup.ts';
+import { accepted, CommandFailure, EXIT, notFound, operatorContext } from './output.ts';
+
+const STATUSES: readonly WhitelistStatus[] = ['pending_review', 'pending_deploy', 'active', 'rejected', 'failed'];
+
+type ListOptions = Readonly<{ status?: string; customer?: string; json?: boolean }>;
+
+/** `whitelist list | show | approve | reject | evidence`. */
+export function addWhitelistCommands(program: Command, tools: CommandTools): void {
+  const whitelist = program.command('whitelist').description('source whitelist requests of customers');
+  leaf(whitelist, 'list', 'list requests that were not removed, newest first')
+    .addOption(new Option('--status <status>', 'only those in this status').choices(STATUSES))
+    .option('--customer <customer>', 'only those of one customer')
+    .action((options: ListOptions) => tools.withHouse((house) => listRequests(house, options, tools)));
+  leaf(whitelist, 'show <id>', 'show a request, removed ones too').action((id: string, options: { json?: boolean }) =>
+    tools.withHouse((house) => showRequest(house, id, options, tools)),
+  );
+  leaf(whitelist, 'approve <id>', 'accept a request: it is deployed with the next commit of its regions').action(
+    (id: string, options: { json?: boolean }) =>
+      tools.withHouse((house) =>
+        decide(house, id, (requestId) => ({ type: 'ApproveSourceWhitelist', data: { requestId } }), options, tools),
+      ),
+  );
+  leaf(whitelist, 'reject <id>', 'decline a request')
+    .requiredOption('--reason <reason>', 'why, for the record')
+    .action((id: string, options: { reason: string; json?: boolean }) =>
+      tools.withHouse((house) =>
+        decide(
+          house,
+          id,
+          (requestId) => ({ type: 'RejectSourceWhitelist', data: { requestId, reason: options.reason } }),
+          options,
+          tools,
+        ),
+      ),
+    );
+  leaf(whitelist, 'evidence <id>', 'get the evidence of a request, of removed ones too')
+    .requiredOption('--output <file>', 'where to write it; must not exist')
+    .action((id: string, options: { output: string; json?: boolean }) =>
+      tools.withHouse((house) => saveEvidence(house, id, options, tools)),
+    );
+}
+
+async function listRequests(house: House, options: ListOptions, tools: CommandTools): Promise<void> {
+  await house.catchUp();
+  const only = options.customer === undefined ? undefined : (await findCustomer(house, options.customer)).customerId;
+  const views = (await house.views.sourceWhitelists.list()).map(({ view }) => view);
+  const requests = views
+    .filter(({ customerId }) => only === undefined || customerId === only)
+    .flatMap((view) => newestFirst(view).map((request) => ({ ...request, customerId: view.customerId })))
+    .filter((request) => options.status === undefined || whitelistStatus(request) === options.status)
+    .toSorted((a, b) => (a.submittedAt < b.submittedAt ? 1 : Number(a.submittedAt === b.submittedAt) - 1));
+  const rows = await Promise.all(
+    requests.map(async (request) => ({
+      id: request.requestId,
+      customer: (await house.views.customers.get(String(request.customerId)))?.name ?? request.customerId,
+      input: request.input,
+      regions: await regionNames(house, request.regionIds),
+      status: whitelistStatus(request),
+      auto_approved: request.autoApproved,
+      created_at: request.submittedAt,
+    })),
+  );
+  outputOf(options, tools).table(
+    ['id', 'customer', 'input', 'regions', 'status', 'auto_approved', 'created_at'],
+    rows.map((row) => (options.json === true ? row : { ...row, regions: row.regions.join(', ') })),
+  );
+}
+
+async function showRequest(
+  house: House,
+  id: string,
+  options: Readonly<{ json?: boolean }>,
+  tools: CommandTools,
+): Promise<void> {
+  const found = await findRequest(house, id);
+  const { whitelist } = (await house.views.sourceWhitelists.get(String(found.customerId))) ?? {};
+  const request = whitelist?.requests.get(found.requestId);
+  const progress = request?.review.phase === 'approved' ? request.review.progress : undefined;
+  const names = await regionNames(house, found.regionIds);
+  const { evidence, decided, submitted, removed } = found;
+  outputOf(options, tools).object({
+    id: found.requestId,
+    customer: (await house.views.customers.get(String(found.customerId)))?.name ?? found.customerId,
+    input: found.input,
+    prefixes: found.prefixes,
+    status: request === undefined ? 'removed' : whitelistStatus(request),
+    regions: names.map((name, at) => ({
+      name,
+      deployment: progress?.get(found.regionIds[at] ?? 0) ?? null,
+    })),
+    auto_approved: found.autoApproved,
+    created_at: submitted.at,
+    created_by: submitted.by,
+    decided_at: decided?.at ?? null,
+    decided_by: decided?.by ?? null,
+    reason: decided?.outcome === 'rejected' ? decided.reason : null,
+    removed_at: removed?.at ?? null,
+    removed_by: removed?.by ?? null,
+    evidence: {
+      file_name: evidence.fileName,
+      media_type: evidence.mediaType,
+      bytes: evidence.bytes,
+      sha256: evidence.sha256,
+    },
+  });
+}
+
+async function decide(
+  house: House,
+  id: string,
+  commandFor: (requestId: string) => SourceWhitelistCommand,
+  options: Readonly<{ json?: boolean }>,
+  tools: CommandTools,
+): Promise<void> {
+  const { customerId, requestId } = await findRequest(house, id);
+  const answer = await house.customers.handle(customerId, commandFor(requestId), operatorContext(house.ids));
+  const { state, events } = accepted(answer);
+  const request = state.phase === 'registered' ? state.whitelist.requests.get(requestId) : undefined;
+  const status = request === undefined ? null : whitelistStatus(request);
+  outputOf(options, tools).object({ id: requestId, status }, [
+    `request ${requestId}: ${status ?? 'removed'}${events.length === 0 ? ', as before' : ''}`,
+  ]);
+}
+
+async function saveEvidence(
+  house: House,
+  id: string,
+  options: Readonly<{ output: string; json?: boolean }>,
+  tools: CommandTools,
+): Promise<void> {
+  const { requestId, customerId, evidence } = await findRequest(house, id);
+  const pieces = await house.evidence.read({ customerId, sha256: evidence.sha256 });
+  if (pieces === undefined)
+    throw new CommandFailure(EXIT.failed, 'evidence-missing', `the evidence of request ${requestId} is missing.`);
+  const sha256 = await writeNew(options.output, pieces);
+  if (sha256 !== evidence.sha256) {
+    await unlink(options.output);
+    throw new CommandFailure(EXIT.failed, 'evidence-altered', `the evidence of request ${requestId} was altered.`);
+  }
+  const { mediaType, bytes } = evidence;
+  outputOf(options, tools).object(
+    { id: requestId, file: options.output, media_type: mediaType, bytes, sha256, file_name: evidence.fileName },
+    [`${options.output}: ${mediaType}, ${bytes} bytes, SHA-256 ${sha256}`],
+  );
+}
+
+/** Writes a file that must not exist, for its owner alone; answers the SHA-256 (hex) of what was written. */
+async function writeNew(file: string, pieces: AsyncIterable<Uint8Array>): Promise<string> {
+  const hash = createHash('sha256');
+  const handle = await open(file, 'wx', 0o600).catch((error: unknown) => {
+    const isThere = error instanceof Error && 'code' in error && error.code === 'EEXIST';
+    throw isThere ? new CommandFailure(EXIT.conflict, 'file-exists', `${file} exists already.`) : error;
+  });
+  try {
+    for await (const piece of pieces) {
+      hash.update(piece);
+      await handle.writeFile(piece);
+    }
+  } finally {
+    await handle.close();
+  }
+  return hash.digest('hex');
+}
+
+async function findRequest(house: House, id: string): Promise<WhitelistRequestView> {
+  await house.catchUp();
+  const view = await house.views.whitelistRequests.get(id.toLowerCase());
+  if (view === undefined) throw notFound(`source whitelist request ${id} not found.`);
+  return view;
+}
+
+function regionNames(house: House, regionIds: readonly number[]): Promise<readonly string[]> {
+  return Promise.all(regionIds.map(async (id) => (await house.views.regions.get(String(id)))?.name ?? String(id)));
+}
