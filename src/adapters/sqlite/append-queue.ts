@@ -1,6 +1,7 @@
 import { type Appended, StoreUnavailable, WrongExpectedRevision } from '../../ports/event-store.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Append, WriteEvents } from './event-writer.ts';
+import type { FileAccess } from './file-access.ts';
 import { turnOfTheLoop } from './turn-of-the-loop.ts';
 
 export type AppendQueue = Readonly<{
@@ -11,8 +12,7 @@ export type AppendQueue = Readonly<{
 }>;
 
 export type AppendQueueOptions = Readonly<{
-  /** Does something with the file as soon as no other process holds it. */
-  free: <T>(work: () => T) => Promise<T>;
+  free: FileAccess;
   /** Appends all in one transaction. */
   commit: WriteEvents;
   log: Log;

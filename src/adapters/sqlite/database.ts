@@ -18,7 +18,7 @@ const OPEN_MILLISECONDS_MAX = 5_000;
 
 /**
  * Opens a file of this kind in WAL mode, and makes it when it is not there: readable by its owner alone, as are its companions.
- * Calls on it never wait for another process: they fail with SQLITE_BUSY (see `whenFree`).
+ * Calls on it never wait for another process: they fail with SQLITE_BUSY (see `accessTo`).
  */
 export function openDatabase(file: string, kind: DatabaseKind): Database.Database {
   createForOwnerAlone(file);

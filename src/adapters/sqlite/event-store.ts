@@ -15,8 +15,8 @@ import { openDatabase } from './database.ts';
 import { openEventReader, type Page } from './event-reader.ts';
 import { EVENT_LOG } from './event-row.ts';
 import { type Append, type AppendOutcome, openEventWriter } from './event-writer.ts';
+import { accessTo, type FileAccess } from './file-access.ts';
 import { createFollowers } from './followers.ts';
-import { whenFree } from './sqlite-failures.ts';
 import { turnOfTheLoop } from './turn-of-the-loop.ts';
 
 export type SqliteEventStoreOptions = Readonly<{
@@ -38,13 +38,13 @@ const APPEND_BYTES_MAX = 4 * 1024 * 1024;
  * never wait for another process inside SQLite, which would hold up the loop; they come back until the file is free.
  */
 export function openSqliteEventStore(options: SqliteEventStoreOptions): EventStore {
-  const { file, codec, log, busyMilliseconds = 5_000 } = options;
+  const { file, codec, log } = options;
   const db = openDatabase(file, EVENT_LOG);
+  const free = accessTo(db, options.busyMilliseconds);
   const reader = openEventReader(db, codec);
   const write = openEventWriter(db);
   const followers = createFollowers({ free, readPage: reader.logPage, foreignChanges: reader.foreignChanges });
   const queue = createAppendQueue({ free, commit, log: log.child({ file }) });
-  let isOpen = true;
 
   return {
     read: (stream, after = NO_STREAM) => pages(free, after, (last) => reader.streamPage(stream, last), 'revision'),
@@ -65,18 +65,10 @@ export function openSqliteEventStore(options: SqliteEventStoreOptions): EventSto
     end: () => free(reader.end),
     close: async () => {
       await queue.close();
-      isOpen = false;
       followers.fail(new StoreUnavailable(`${file} is closed`));
       db.close();
     },
   };
-
-  function free<T>(work: () => T): Promise<T> {
-    return whenFree(file, busyMilliseconds, () => {
-      if (!isOpen) throw new StoreUnavailable(`${file} is closed`);
-      return work();
-    });
-  }
 
   function commit(group: readonly Append[]): readonly AppendOutcome[] {
     const outcomes = write(group);
@@ -102,7 +94,7 @@ function sum(texts: readonly string[], measure: (text: string) => number): numbe
 }
 
 async function* pages(
-  free: <T>(work: () => T) => Promise<T>,
+  free: FileAccess,
   after: bigint,
   read: (after: bigint) => Page,
   place: 'revision' | 'position',

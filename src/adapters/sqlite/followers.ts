@@ -1,5 +1,6 @@
 import type { Recorded } from '../../kernel/event.ts';
 import type { Page } from './event-reader.ts';
+import type { FileAccess } from './file-access.ts';
 import { turnOfTheLoop } from './turn-of-the-loop.ts';
 
 export type Followers = Readonly<{
@@ -14,8 +15,7 @@ export type Followers = Readonly<{
 }>;
 
 export type FollowersOptions = Readonly<{
-  /** Does something with the file as soon as no other process holds it. */
-  free: <T>(work: () => T) => Promise<T>;
+  free: FileAccess;
   readPage: (after: bigint) => Page;
   /** A value that changes whenever another process has changed the file. */
   foreignChanges: () => unknown;
