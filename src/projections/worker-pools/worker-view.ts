@@ -60,8 +60,8 @@ function changed(view: WorkerView, event: Exclude<WorkerEvent, { type: 'WorkerRe
       return { ...view, ...STOPPED, run, architectures, phase: 'launching', failure: null };
     }
     case 'InstanceCreated': {
-      const { instanceCreatedAt, workerPoolData } = event.data;
-      return { ...view, instanceCreatedAt, workerPoolData, phase: 'booting' };
+      const { run, instanceCreatedAt, workerPoolData } = event.data;
+      return { ...view, run, instanceCreatedAt, workerPoolData, phase: 'booting' };
     }
     case 'InstanceLaunchFailed': {
       const { code, because, failedAt: at } = event.data;
@@ -80,6 +80,6 @@ function changed(view: WorkerView, event: Exclude<WorkerEvent, { type: 'WorkerRe
       return { ...view, ending: { code, because, forced } };
     }
     case 'InstanceTerminated':
-      return view.run === event.data.run ? { ...view, ...STOPPED } : view;
+      return view.run === null || view.run === event.data.run ? { ...view, ...STOPPED } : view;
   }
 }
