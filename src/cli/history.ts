@@ -131,14 +131,11 @@ async function showState(
       ? ['  source whitelist', ...setLines(whitelist).map((line) => `  ${line}`)]
       : []),
   ]);
-  outputOf(options, tools).object(
-    { customer: name, at: at.toString(), regions, source_whitelist_requests: requests },
-    [
-      `customer ${name} at ${at.toString()}`,
-      ...lines,
-      ...requests.map((row) => `whitelist request ${row.id}: ${row.input} in ${row.regions.join(', ')}: ${row.status}`),
-    ],
-  );
+  outputOf(options, tools).object({ customer: name, at: at.toString(), regions, source_whitelist_requests: requests }, [
+    `customer ${name} at ${at.toString()}`,
+    ...lines,
+    ...requests.map((row) => `whitelist request ${row.id}: ${row.input} in ${row.regions.join(', ')}: ${row.status}`),
+  ]);
 }
 
 function setLines(sets: Readonly<Record<string, readonly string[]>>): readonly string[] {
