@@ -23,7 +23,6 @@ export class EdgeBuilder {
   append(starts: Edges, i: number, ends: Edges, j: number): void {
     const width = this.#width;
     const pending = this.#pending;
-    if (this.#length === 0) this.#reopenAt(starts, i);
     if (this.#length > 0 && comparePoints(pending, this.#length - width, starts, i, width) === 0) {
       for (let limb = 0; limb < width; limb++) pending[this.#length - width + limb] = ends[j + limb] ?? 0;
       return;
@@ -78,14 +77,14 @@ export class EdgeBuilder {
       this.#copyRanges(part.edges, edge * width, endEdge * width);
       return;
     }
-    if (edge > 0 || !this.#canShare(part)) {
+    if (edge > 0) {
       this.#copyRanges(part.edges, edge * width, part.edges.length);
       next++;
     }
-    // Copying the first chunk may have left too little for a chunk of its own.
-    const second = list.chunks[next];
-    if (second !== undefined && next < endChunk && !this.#canShare(second)) {
-      this.#copyRanges(second.edges, 0, second.edges.length);
+    // Too little for a chunk of its own is filled up from the next one.
+    const filler = this.#length > 0 && this.#length < this.#fewest && next < endChunk ? list.chunks[next] : undefined;
+    if (filler !== undefined) {
+      this.#copyRanges(filler.edges, 0, filler.edges.length);
       next++;
     }
     if (next < endChunk) this.#share(list, next, endChunk);
@@ -93,16 +92,7 @@ export class EdgeBuilder {
     if (last !== undefined) this.#copyRanges(last.edges, 0, endEdge * width);
   }
 
-  /** Whether a chunk may follow as it is: nothing is pending, or enough for a chunk; and it doesn't touch what is there. */
-  #canShare(chunk: Chunk): boolean {
-    if (this.#length === 0) {
-      const last = this.#chunks.at(-1)?.edges;
-      return last === undefined || comparePoints(last, last.length - this.#width, chunk.edges, 0, this.#width) < 0;
-    }
-    if (this.#length < this.#fewest) return false;
-    return comparePoints(this.#pending, this.#length - this.#width, chunk.edges, 0, this.#width) < 0;
-  }
-
+  /** Takes chunks over as they are. They touch nothing that was added: `appendBetween` has cut off what does. */
   #share(list: EdgeList, from: number, to: number): void {
     this.#flush();
     if (to - from > FEW_CHUNKS) {
@@ -130,12 +120,6 @@ export class EdgeBuilder {
       while (next < end) pending[at++] = edges[next++] ?? 0;
       this.#length = at;
     }
-  }
-
-  #reopenAt(starts: Edges, i: number): void {
-    const last = this.#chunks.at(-1)?.edges;
-    if (last === undefined) return;
-    if (comparePoints(last, last.length - this.#width, starts, i, this.#width) === 0) this.#reopen();
   }
 
   /** Takes the last chunk back, to add to it. */

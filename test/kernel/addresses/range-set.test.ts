@@ -172,6 +172,16 @@ test('both spaces whole are one range each, exactly counted', () => {
   assert.is(holed.count(), 2n ** 32n + 2n ** 128n - 2n);
 });
 
+test('a count is exact where a floating-point sum is not', () => {
+  const almostLimb = 2n ** 48n - 1n;
+  const ranges = Array.from({ length: 63 }, (_, i) => {
+    const first = BigInt(i) << 48n;
+    return { version: 6 as const, first, last: first + almostLimb - 1n };
+  });
+  assert.is(RangeSet.from(ranges).count(), 63n * almostLimb);
+  assert.is(RangeSet.from(ranges).countWithin({ version: 6, first: 1n, last: 2n ** 128n - 1n }), 63n * almostLimb - 1n);
+});
+
 test('the last address of IPv4 and the first of IPv6 are no neighbours', () => {
   assert.equal(rangeTexts(parseRangeTexts(['255.255.255.255', '::'])), ['255.255.255.255', '::']);
 });
