@@ -20,13 +20,22 @@ export type EventStore = Readonly<{
   /**
    * Appends all or none, durably, where `expected` is the revision of the stream's last event (`NO_STREAM`: none).
    * Repeating an append whose event ids are all there already is a success with the same answer.
-   * @throws WrongExpectedRevision when the stream is elsewhere, StoreUnavailable when the store can't be reached.
+   * @throws WrongExpectedRevision when the stream is elsewhere, StoreUnavailable when the store can't be reached,
+   * AppendTooLarge when the store would not take that much at once.
    */
   append: (stream: string, expected: bigint, events: readonly Sealed[]) => Promise<Appended>;
   /** The whole log in order from `after` (exclusive) to its end as of the call. */
   readAll: (after: bigint) => AsyncIterable<readonly Recorded[]>;
-  /** The whole log from `after` (exclusive), then what is appended by anyone, for ever, until `signal` aborts (then it ends). */
-  follow: (after: bigint, signal: AbortSignal) => AsyncIterable<readonly Recorded[]>;
+  /**
+   * The whole log from `after` (exclusive), then what is appended by anyone, for ever, until `signal` aborts (then it ends).
+   * A store that others write to as well calls `passed` with a later position up to which nothing more of ours was found,
+   * so that whoever keeps it need not look through the same stretch again.
+   */
+  follow: (
+    after: bigint,
+    signal: AbortSignal,
+    passed?: (position: bigint) => void,
+  ) => AsyncIterable<readonly Recorded[]>;
   /** The position of the newest event; `BEGINNING` for an empty log. */
   end: () => Promise<bigint>;
   close: () => Promise<void>;
@@ -49,4 +58,18 @@ export class WrongExpectedRevision extends Error {
 /** A store that can't be reached, is busy beyond its bound, or is closed. `cause` says why. */
 export class StoreUnavailable extends Error {
   override readonly name = 'StoreUnavailable';
+}
+
+/** The events of one append are more than the store takes at once; nothing was written. Sizes in bytes. */
+export class AppendTooLarge extends Error {
+  override readonly name = 'AppendTooLarge';
+  readonly stream: string;
+  readonly bytes: number;
+  readonly limitBytes: number;
+  constructor(stream: string, bytes: number, limitBytes: number, options?: ErrorOptions) {
+    super(`${bytes} bytes are too many for one append to ${stream}: the store takes at most ${limitBytes}`, options);
+    this.stream = stream;
+    this.bytes = bytes;
+    this.limitBytes = limitBytes;
+  }
 }

@@ -1,0 +1,98 @@
+import type { Codec } from '../../events/codec.ts';
+import type { Clock } from '../../ports/clock.ts';
+import { type EventStore, NO_STREAM, StoreUnavailable } from '../../ports/event-store.ts';
+import type { Log } from '../../ports/log.ts';
+import { StoreRefused } from '../../ports/store-refused.ts';
+import { openAppends } from './appends.ts';
+import { openBatchWriter } from './batch-writer.ts';
+import { EventStoreConnection } from './connection.ts';
+import { readConnectionString } from './connection-string.ts';
+import { CallFailed, failureOf } from './failures.ts';
+import { follow } from './follow.ts';
+import { openPasses, type Passes } from './passes.ts';
+import { openProgress } from './progress.ts';
+import { readEnd } from './read-requests.ts';
+import { openReads } from './reads.ts';
+
+export type EventStoreDbOptions = Readonly<{
+  /** `esdb://…`, `esdb+discover://…`, or the same with `kurrentdb`. */
+  url: string;
+  codec: Codec;
+  clock: Clock;
+  log: Log;
+  /** The stream categories that are ours; the server may hold others. */
+  categories: readonly string[];
+  /** How long a caller waits for a server that is away. */
+  patienceMilliseconds?: number;
+  /** How long one call may go without an answer before it is made anew. */
+  answerMilliseconds?: number;
+  /** The server's `MaxAppendSize`. */
+  appendLimitBytes?: number;
+}>;
+
+const APPEND_LIMIT_BYTES = 1024 * 1024;
+
+/**
+ * The log in EventStoreDB (22.10 or newer) or KurrentDB. Reaches the server before it resolves.
+ * @throws StoreRefused with what is wrong with the URL, the login or the server
+ */
+export async function openEventStoreDb(options: EventStoreDbOptions): Promise<EventStore> {
+  const { url, codec, clock, log, categories } = options;
+  const { patienceMilliseconds = 8_000, answerMilliseconds = 3_000, appendLimitBytes = APPEND_LIMIT_BYTES } = options;
+  const connection = new EventStoreConnection(readConnectionString(url));
+  const closing = new AbortController();
+  const { signal } = closing;
+  const prefixes = categories.map((category) => `${category}-`);
+  const patience = { clock, name: connection.name, milliseconds: patienceMilliseconds, signal };
+  const passes = openPasses(connection, patience, answerMilliseconds);
+  const progress = openProgress();
+  const reads = openReads({ passes, codec, prefixes, progress });
+  const { whatIsAt, end } = reads;
+  const writer = openBatchWriter({ connection, patience, answerMilliseconds, whatIsAt });
+  const appends = openAppends({ writer, codec, limitBytes: appendLimitBytes, whatIsAt });
+  const silenceMilliseconds = answerMilliseconds;
+  const followed = { connection, codec, clock, log, prefixes, progress, end, silenceMilliseconds, closed: signal };
+  const close = async (): Promise<void> => {
+    await appends.close();
+    closing.abort(new StoreUnavailable('the event store is closed'));
+    await connection.close();
+  };
+
+  try {
+    await probe(connection, passes);
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  return {
+    read: (stream, after = NO_STREAM) => reads.stream(stream, after),
+    last: reads.last,
+    append: appends.append,
+    readAll: reads.all,
+    follow: (after, until, passed = () => undefined) => follow(followed, after, until, passed),
+    end,
+    close,
+  };
+}
+
+/** Whether this server will do, before anyone relies on it. */
+async function probe(connection: EventStoreConnection, passes: Passes): Promise<void> {
+  try {
+    await passes.some(readEnd());
+    if (await connection.batches()) return;
+  } catch (error) {
+    const failure = error instanceof StoreUnavailable ? error.cause : failureOf(error);
+    const message = failure instanceof Error ? failure.message : String(failure);
+    if (failure instanceof CallFailed && failure.denied) {
+      const advice = 'the login must be valid and may read $all (a member of $ops may)';
+      throw new StoreRefused('login-refused', `EventStoreDB at ${connection.name} refused: ${advice}`, {
+        cause: error,
+      });
+    }
+    throw new StoreRefused('unreachable', `EventStoreDB at ${connection.name} can't be reached: ${message}`, {
+      cause: error,
+    });
+  }
+  const needed = 'EventStoreDB 22.10 or newer, or KurrentDB, is needed';
+  throw new StoreRefused('unsupported', `EventStoreDB at ${connection.name} takes no batches of appends: ${needed}`);
+}

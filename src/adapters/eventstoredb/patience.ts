@@ -1,0 +1,32 @@
+import type { Clock } from '../../ports/clock.ts';
+import { openBackOff } from './back-off.ts';
+import { CallFailed, unavailable } from './failures.ts';
+
+/** How long a caller is kept waiting for a store that is away, and by what it is named in messages. */
+export type Patience = Readonly<{ clock: Clock; name: string; milliseconds: number; signal: AbortSignal }>;
+
+/** Bounds the tries of one operation. */
+export type Tries = Readonly<{
+  /** Waits until the next try. @throws StoreUnavailable when there is none; what is no CallFailed as it is. */
+  again: (failure: unknown) => Promise<void>;
+  /** Something came through: the time counts anew. */
+  progress: () => void;
+}>;
+
+export function openTries({ clock, name, milliseconds, signal }: Patience): Tries {
+  const backOff = openBackOff(clock);
+  let since = clock.monotonicMilliseconds();
+  return {
+    again: async (failure) => {
+      if (!(failure instanceof CallFailed)) throw failure;
+      const late = clock.monotonicMilliseconds() - since + backOff.next() >= milliseconds;
+      if (failure.denied || late || signal.aborted) throw unavailable(name, failure);
+      await backOff.wait(signal).catch(() => undefined);
+      if (signal.aborted) throw unavailable(name, signal.reason);
+    },
+    progress: () => {
+      since = clock.monotonicMilliseconds();
+      backOff.reset();
+    },
+  };
+}

@@ -1,0 +1,47 @@
+import shared from '@eventstore/db-client/generated/shared_pb.js';
+import streams from '@eventstore/db-client/generated/streams_pb.js';
+import type { Sealed } from '../../kernel/event.ts';
+import { NO_STREAM } from '../../ports/event-store.ts';
+
+/** One event as it goes over the wire. `bytes` is what the server counts against its limit. */
+export type ProposedEvent = Readonly<{ id: string; message: streams.BatchAppendReq.ProposedMessage; bytes: number }>;
+
+/** JSON with the metadata as the store knows them (`$correlationId`, `$causationId`), so that its own tools understand our events. */
+export function proposedEvent(event: Sealed): ProposedEvent {
+  const data = Buffer.from(JSON.stringify(event.data));
+  const metadata = Buffer.from(JSON.stringify(event.metadata));
+  const message = new streams.BatchAppendReq.ProposedMessage();
+  message.setId(uuid(event.id));
+  message.getMetadataMap().set('type', event.type).set('content-type', 'application/json');
+  message.setData(data);
+  message.setCustomMetadata(metadata);
+  return { id: event.id, message, bytes: data.length + metadata.length + event.type.length * 2 };
+}
+
+/** One append of a batch call, whole in one message. */
+export function appendRequest(
+  correlationId: string,
+  stream: string,
+  expected: bigint,
+  events: readonly ProposedEvent[],
+): streams.BatchAppendReq {
+  const options = new streams.BatchAppendReq.Options();
+  options.setStreamIdentifier(streamIdentifier(stream));
+  if (expected === NO_STREAM) options.setNoStream(new shared.Empty());
+  else options.setStreamPosition(String(expected));
+  const request = new streams.BatchAppendReq();
+  request.setCorrelationId(uuid(correlationId));
+  request.setOptions(options);
+  request.setProposedMessagesList(events.map(({ message }) => message));
+  request.setIsFinal(true);
+  return request;
+}
+
+/** The name of a stream as the protocol carries it. */
+export function streamIdentifier(stream: string): shared.StreamIdentifier {
+  return new shared.StreamIdentifier().setStreamName(Buffer.from(stream));
+}
+
+function uuid(text: string): shared.UUID {
+  return new shared.UUID().setString(text);
+}

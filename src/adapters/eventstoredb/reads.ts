@@ -1,0 +1,91 @@
+import type { Codec } from '../../events/codec.ts';
+import type { Recorded } from '../../kernel/event.ts';
+import { BEGINNING } from '../../ports/event-store.ts';
+import type { Passes, WireEvent } from './passes.ts';
+import type { Progress } from './progress.ts';
+import { readAllEnd, readAllForwards, readStreamEnd, readStreamForwards } from './read-requests.ts';
+import { type AllPosition, idOf, positionOf, recordedEvent } from './recorded-events.ts';
+
+export type ReadsOptions = Readonly<{
+  passes: Passes;
+  codec: Codec;
+  /** What the names of our streams start with. */
+  prefixes: readonly string[];
+  progress: Progress;
+}>;
+
+/** Where an event is, whatever it says. */
+export type Place = Readonly<{ id: string; revision: bigint; position: bigint }>;
+
+export type Reads = Readonly<{
+  stream: (stream: string, after: bigint) => AsyncIterable<readonly Recorded[]>;
+  last: (stream: string) => Promise<Recorded | undefined>;
+  all: (after: bigint) => AsyncIterable<readonly Recorded[]>;
+  end: () => Promise<bigint>;
+  /** A stretch of a stream. */
+  whatIsAt: (stream: string, from: bigint, count: number) => Promise<readonly Place[]>;
+}>;
+
+/** More of ours than this since the farthest that anyone has looked: then the way back from the end is the shorter one. */
+const RECENT_MAX = 64;
+/** The way back from the end may lead through very many events of others before it meets one of ours. */
+const SEARCH_MILLISECONDS = 30_000;
+
+export function openReads({ passes, codec, prefixes, progress }: ReadsOptions): Reads {
+  return {
+    stream,
+    last: async (name) => {
+      const [newest] = await passes.some(readStreamEnd(name));
+      return newest === undefined ? undefined : recordedEvent(newest, codec);
+    },
+    all,
+    end,
+    whatIsAt: async (name, from, count) => (await passes.some(readStreamForwards(name, from, count))).map(placeOf),
+  };
+
+  async function* stream(name: string, after: bigint): AsyncGenerator<readonly Recorded[], void, undefined> {
+    let last = after;
+    for await (const page of passes.pages(() => readStreamForwards(name, last + 1n))) {
+      const events = page.map((event) => recordedEvent(event, codec));
+      last = events.at(-1)?.revision ?? last;
+      yield events;
+    }
+  }
+
+  async function* all(after: bigint): AsyncGenerator<readonly Recorded[], void, undefined> {
+    const until = await end();
+    let last = after;
+    if (last >= until) return;
+    for await (const page of passes.pages(() => readAllForwards(placeAfter(last), prefixes))) {
+      // Reading starts at its position, which we have already, and goes on beyond what was the end when it was asked for.
+      const events = page
+        .filter((event) => positionOf(event).commit > last && positionOf(event).commit <= until)
+        .map((event) => recordedEvent(event, codec));
+      last = events.at(-1)?.position ?? last;
+      if (events.length > 0) yield events;
+      if (last >= until) return;
+    }
+  }
+
+  async function end(): Promise<bigint> {
+    const known = progress.farthest();
+    const recent =
+      known === undefined ? undefined : await passes.some(readAllForwards(known.reached, prefixes, RECENT_MAX));
+    if (known !== undefined && recent !== undefined && recent.length < RECENT_MAX) {
+      const newest = recent.at(-1);
+      const position = newest === undefined ? known.newest : positionOf(newest).commit;
+      return position > known.newest ? position : known.newest;
+    }
+    const [newest] = await passes.some(readAllEnd(prefixes), SEARCH_MILLISECONDS);
+    return newest === undefined ? BEGINNING : positionOf(newest).commit;
+  }
+}
+
+/** The place of a position of ours; undefined: the start. */
+export function placeAfter(position: bigint): AllPosition | undefined {
+  return position <= BEGINNING ? undefined : { commit: position, prepare: position };
+}
+
+function placeOf(event: WireEvent): Place {
+  return { id: idOf(event), revision: BigInt(event.getStreamRevision()), position: positionOf(event).commit };
+}

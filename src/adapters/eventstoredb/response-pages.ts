@@ -1,0 +1,121 @@
+import type streams from '@eventstore/db-client/generated/streams_pb.js';
+import type { ClientReadableStream } from '@grpc/grpc-js';
+import type { Clock } from '../../ports/clock.ts';
+import type { EventStoreConnection } from './connection.ts';
+import { CallFailed, failureOf } from './failures.ts';
+
+export type Reading = Readonly<{
+  connection: EventStoreConnection;
+  clock: Clock;
+  signal: AbortSignal;
+  /** When nothing has come for this long, `isAlive` is asked; without it the call has failed. */
+  silenceMilliseconds: number;
+  isAlive?: () => Promise<boolean>;
+}>;
+
+/** As much as one page holds; reading stops at it until the consumer has taken the page. */
+const PAGE_MAX = 512;
+
+/**
+ * One `Read` call as pages: what has arrived when the consumer asks, never empty. Ends with the call, or when the signal aborts;
+ * the call is cancelled when the consumer stops early. @throws what failureOf gives
+ */
+export async function* responsePages(
+  request: streams.ReadReq,
+  reading: Reading,
+): AsyncGenerator<readonly streams.ReadResp[], void, undefined> {
+  const { signal } = reading;
+  const arrivals = openArrivals(request, reading.connection);
+  const stop = () => arrivals.cancel();
+  signal.addEventListener('abort', stop, { once: true });
+  if (signal.aborted) stop();
+  try {
+    for (;;) {
+      const page = arrivals.take();
+      if (page.length > 0) {
+        yield page;
+        continue;
+      }
+      if (arrivals.isOver()) return;
+      await nextArrival(arrivals, reading);
+    }
+  } finally {
+    signal.removeEventListener('abort', stop);
+    arrivals.cancel();
+  }
+}
+
+type Arrivals = Readonly<{
+  /** What has come since the last time. @throws what failureOf gives, once all that came before the failure is taken. */
+  take: () => readonly streams.ReadResp[];
+  isOver: () => boolean;
+  /** Resolves at the next change. */
+  changed: () => Promise<void>;
+  cancel: () => void;
+}>;
+
+function openArrivals(request: streams.ReadReq, connection: EventStoreConnection): Arrivals {
+  let buffer: streams.ReadResp[] = [];
+  let call: ClientReadableStream<streams.ReadResp> | undefined;
+  let cancelled = false;
+  let over = false;
+  let failure: Error | undefined;
+  let wake: (() => void) | undefined;
+
+  connection
+    .call(
+      (stub, metadata, options) =>
+        new Promise<void>((resolve, reject) => {
+          if (cancelled) return resolve();
+          call = stub.read(request, metadata, options);
+          call.on('data', (response: streams.ReadResp) => {
+            if (cancelled) return;
+            buffer.push(response);
+            if (buffer.length >= PAGE_MAX) call?.pause();
+            wake?.();
+          });
+          call.on('end', resolve);
+          // A call that we gave up ourselves has not failed, and the connection is still good.
+          call.on('error', (error) => (cancelled ? resolve() : reject(error)));
+        }),
+    )
+    .catch((error: unknown) => void (failure = failureOf(error)))
+    .finally(() => {
+      over = true;
+      wake?.();
+    });
+
+  return {
+    take: () => {
+      if (buffer.length === 0 && failure !== undefined) throw failure;
+      const page = buffer;
+      buffer = [];
+      call?.resume();
+      return page;
+    },
+    isOver: () => cancelled || (over && buffer.length === 0 && failure === undefined),
+    changed: () => (over ? Promise.resolve() : new Promise((resolve) => void (wake = resolve))),
+    cancel: () => {
+      cancelled = true;
+      buffer = [];
+      call?.cancel();
+      wake?.();
+    },
+  };
+}
+
+async function nextArrival(arrivals: Arrivals, reading: Reading): Promise<void> {
+  const { clock, silenceMilliseconds, isAlive } = reading;
+  const waiting = new AbortController();
+  const silence = clock.wait(silenceMilliseconds, waiting.signal).then(
+    () => 'silence' as const,
+    () => 'over' as const,
+  );
+  const outcome = await Promise.race([arrivals.changed(), silence]);
+  waiting.abort();
+  if (outcome === 'silence' && !((await isAlive?.()) ?? false)) {
+    throw new CallFailed(`no answer for ${silenceMilliseconds} ms`, false);
+  }
+  // What comes in one burst becomes one page.
+  await new Promise((resolve) => void setImmediate(resolve));
+}

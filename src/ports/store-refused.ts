@@ -1,0 +1,15 @@
+/**
+ * Why a store could not be opened. `bad-url`, `login-refused`, `not-permitted` and `unsupported` are settings to be put right;
+ * `unreachable` may pass.
+ */
+export type StoreRefusedCode = 'bad-url' | 'unreachable' | 'login-refused' | 'not-permitted' | 'unsupported';
+
+/** A store can't be used as it is set up. The message is one line for an operator and holds no secret. */
+export class StoreRefused extends Error {
+  override readonly name = 'StoreRefused';
+  readonly code: StoreRefusedCode;
+  constructor(code: StoreRefusedCode, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+  }
+}

@@ -1,0 +1,188 @@
+import services from '@eventstore/db-client/generated/shared_pb.js';
+import codes from '@eventstore/db-client/generated/code_pb.js';
+import statuses from '@eventstore/db-client/generated/status_pb.js';
+import streams from '@eventstore/db-client/generated/streams_pb.js';
+import type { sendUnaryData, ServerDuplexStream, ServerReadableStream } from '@grpc/grpc-js';
+import protobufAny from 'google-protobuf/google/protobuf/any_pb.js';
+import protobufEmpty from 'google-protobuf/google/protobuf/empty_pb.js';
+import { type AppendOutcome, type Expectation, type ProposedEvent, sizeOnDisk } from './event-log.ts';
+import { nameIn, proposedEvent, uuidText } from './messages.ts';
+import { type Node, refusalOf } from './node.ts';
+import { maximumAppendSizeExceeded, notLeader, notReady } from './refusals.ts';
+
+type WrongVersion = Exclude<AppendOutcome, { kind: 'appended' }>;
+type Batch = { stream: string; expected: Expectation; events: ProposedEvent[]; bytes: number };
+type Failure =
+  | WrongVersion
+  | Readonly<{ kind: 'too-large' }>
+  | Readonly<{ kind: 'timeout' }>
+  | Readonly<{ kind: 'not-ready' }>;
+type Verdict = AppendOutcome | Failure | Readonly<{ kind: 'silence' }>;
+
+/** `Append`: one append a call. */
+export function appendCall(
+  node: Node,
+): (
+  call: ServerReadableStream<streams.AppendReq, streams.AppendResp>,
+  answer: sendUnaryData<streams.AppendResp>,
+) => void {
+  return (call, answer) => {
+    const refused = refusalOf(node, call.metadata);
+    if (refused !== undefined) {
+      call.resume();
+      return answer(refused);
+    }
+    let batch: Batch | undefined;
+    call.on('data', (request: streams.AppendReq) => {
+      const options = request.getOptions();
+      if (options !== undefined) {
+        batch = emptyBatch(
+          nameIn(options.getStreamIdentifier()),
+          expectationOf(options, () => options.getRevision()),
+        );
+        return;
+      }
+      const message = request.getProposedMessage();
+      if (batch !== undefined && message !== undefined) add(batch, proposedEvent(message));
+    });
+    call.on('end', () => {
+      if (batch === undefined) return;
+      const verdict = take(node, 'append', batch);
+      if (verdict.kind === 'silence') return;
+      if (verdict.kind === 'too-large') return answer(maximumAppendSizeExceeded(node.maxAppendBytes));
+      if (verdict.kind === 'timeout' || verdict.kind === 'not-ready') return answer(notReady());
+      answer(null, appendResponse(verdict));
+    });
+  };
+}
+
+/** `BatchAppend`: many appends over one call, each answered under its own correlation id. */
+export function batchAppendCall(
+  node: Node,
+): (call: ServerDuplexStream<streams.BatchAppendReq, streams.BatchAppendResp>) => void {
+  return (call) => {
+    const login = refusalOf(node, call.metadata);
+    if (login !== undefined && node.faults.notLeader === undefined) return void call.emit('error', login);
+    const open = new Map<string, Batch>();
+    call.on('error', () => undefined);
+    call.on('data', (request: streams.BatchAppendReq) => {
+      const { notLeader: leader } = node.faults;
+      if (leader !== undefined) return void call.emit('error', notLeader(leader.host, leader.port));
+      const id = uuidText(request.getCorrelationId());
+      const options = request.getOptions();
+      const batch =
+        open.get(id) ??
+        (options === undefined
+          ? undefined
+          : emptyBatch(
+              nameIn(options.getStreamIdentifier()),
+              expectationOf(options, () => options.getStreamPosition()),
+            ));
+      if (batch === undefined) return;
+      open.set(id, batch);
+      for (const message of request.getProposedMessagesList()) add(batch, proposedEvent(message));
+      if (!request.getIsFinal()) return;
+      open.delete(id);
+      const verdict = take(node, 'batch-append', batch);
+      if (verdict.kind === 'silence') return;
+      const response = verdict.kind === 'appended' ? successResponse(verdict) : errorResponse(node, verdict);
+      call.write(
+        response.setCorrelationId(request.getCorrelationId()).setStreamIdentifier(options?.getStreamIdentifier()),
+      );
+    });
+    call.on('end', () => call.end());
+  };
+}
+
+/** Appends as a healthy server would, or as the next fault says. */
+function take(node: Node, method: string, { stream, expected, events, bytes }: Batch): Verdict {
+  node.record({ method, stream, events: events.length });
+  if (bytes > node.maxAppendBytes) return { kind: 'too-large' };
+  const fault = node.faults.appends.shift();
+  if (fault === 'ignored') return { kind: 'silence' };
+  if (fault === 'not-ready' || fault === 'timeout') return { kind: fault };
+  if (fault === 'cut-before-append') {
+    node.cut();
+    return { kind: 'silence' };
+  }
+  const outcome = node.log.append(stream, expected, events);
+  if (fault === 'cut-after-append') node.cut();
+  return fault === 'cut-after-append' || fault === 'no-answer' ? { kind: 'silence' } : outcome;
+}
+
+function emptyBatch(stream: string, expected: Expectation): Batch {
+  return { stream, expected, events: [], bytes: 0 };
+}
+
+function add(batch: Batch, event: ProposedEvent): void {
+  batch.events.push(event);
+  batch.bytes += sizeOnDisk(event);
+}
+
+function expectationOf(
+  options: streams.AppendReq.Options | streams.BatchAppendReq.Options,
+  revision: () => string,
+): Expectation {
+  if (options.hasAny()) return 'any';
+  if (options.hasNoStream()) return 'no-stream';
+  return options.hasStreamExists() ? 'stream-exists' : BigInt(revision());
+}
+
+function appendResponse(outcome: AppendOutcome): streams.AppendResp {
+  if (outcome.kind === 'appended') {
+    const position = new streams.AppendResp.Position()
+      .setCommitPosition(String(outcome.position))
+      .setPreparePosition(String(outcome.position));
+    const success = new streams.AppendResp.Success().setCurrentRevision(String(outcome.revision)).setPosition(position);
+    return new streams.AppendResp().setSuccess(success);
+  }
+  const wrong = new streams.AppendResp.WrongExpectedVersion();
+  if (outcome.current === undefined) wrong.setCurrentNoStream(new services.Empty());
+  else wrong.setCurrentRevision(String(outcome.current));
+  return new streams.AppendResp().setWrongExpectedVersion(wrong);
+}
+
+function successResponse(outcome: Readonly<{ revision: bigint; position: bigint }>): streams.BatchAppendResp {
+  const position = new services.AllStreamPosition()
+    .setCommitPosition(String(outcome.position))
+    .setPreparePosition(String(outcome.position));
+  const success = new streams.BatchAppendResp.Success()
+    .setCurrentRevision(String(outcome.revision))
+    .setPosition(position);
+  return new streams.BatchAppendResp().setSuccess(success);
+}
+
+/** The status of one append, with its details packed as the server packs them. */
+function errorResponse(node: Node, verdict: Failure): streams.BatchAppendResp {
+  const [message, type, details] = errorDetails(node, verdict);
+  const packed = new protobufAny.Any();
+  packed.pack(details, type);
+  const status = new statuses.Status();
+  status.setCode(codes.Code.UNKNOWN);
+  status.setMessage(message);
+  status.setDetails(packed);
+  return new streams.BatchAppendResp().setError(status);
+}
+
+function errorDetails(node: Node, verdict: Failure): readonly [message: string, type: string, details: Uint8Array] {
+  switch (verdict.kind) {
+    case 'wrong-expected-version': {
+      const wrong = new services.WrongExpectedVersion();
+      if (verdict.current === undefined) wrong.setCurrentNoStream(new protobufEmpty.Empty());
+      else wrong.setCurrentStreamRevision(String(verdict.current));
+      return ['WrongExpectedVersion', 'event_store.client.WrongExpectedVersion', wrong.serializeBinary()];
+    }
+    case 'too-large': {
+      const exceeded = new services.MaximumAppendSizeExceeded().setMaxappendsize(node.maxAppendBytes);
+      return [
+        'Maximum Append Size Exceeded',
+        'event_store.client.MaximumAppendSizeExceeded',
+        exceeded.serializeBinary(),
+      ];
+    }
+    case 'timeout':
+      return ['Timeout', 'event_store.client.Timeout', new services.Timeout().serializeBinary()];
+    case 'not-ready':
+      return ['Server Is Not Ready', 'google.protobuf.Empty', new protobufEmpty.Empty().serializeBinary()];
+  }
+}

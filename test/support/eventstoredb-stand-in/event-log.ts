@@ -1,0 +1,102 @@
+/** What a client proposes to append. */
+export type ProposedEvent = Readonly<{
+  id: string;
+  type: string;
+  contentType: string;
+  data: Uint8Array;
+  customMetadata: Uint8Array;
+}>;
+
+/** One record of the log: `position` is where it starts in the transaction file. */
+export type LoggedEvent = ProposedEvent &
+  Readonly<{ stream: string; revision: bigint; position: bigint; createdTicks: bigint }>;
+
+/** What an append says about the stream's revision. */
+export type Expectation = 'any' | 'stream-exists' | 'no-stream' | bigint;
+
+export type AppendOutcome =
+  | Readonly<{ kind: 'appended'; revision: bigint; position: bigint }>
+  | Readonly<{ kind: 'wrong-expected-version'; current: bigint | undefined }>;
+
+/** The log of the stand-in. It lives longer than the server that serves it, as a disk would. */
+export type EventLog = Readonly<{
+  append: (stream: string, expected: Expectation, events: readonly ProposedEvent[]) => AppendOutcome;
+  all: () => readonly LoggedEvent[];
+  stream: (name: string) => readonly LoggedEvent[];
+  /** Resolves at the next append. */
+  grown: () => Promise<void>;
+}>;
+
+/** @param firstPosition where the log starts; beyond 2^53 it shows that no position passes through a number. */
+export function createEventLog(firstPosition = 1_000n): EventLog {
+  const log: LoggedEvent[] = [];
+  const streams = new Map<string, LoggedEvent[]>();
+  let wake: (() => void)[] = [];
+  let next = firstPosition;
+
+  return {
+    append: (stream, expected, events) => {
+      const existing = streams.get(stream) ?? [];
+      const verdict = judge(existing, expected, events);
+      if (verdict !== 'write') return verdict;
+      for (const event of events) write(stream, event);
+      const waiting = wake;
+      wake = [];
+      for (const resolve of waiting) resolve();
+      return answerAt(streams.get(stream)?.at(-1));
+    },
+    all: () => log,
+    stream: (name) => streams.get(name) ?? [],
+    grown: () => new Promise((resolve) => void wake.push(resolve)),
+  };
+
+  function write(stream: string, event: ProposedEvent): void {
+    const existing = streams.get(stream) ?? [];
+    streams.set(stream, existing);
+    const logged = { ...event, stream, revision: BigInt(existing.length), position: next, createdTicks: ticksNow() };
+    next += BigInt(sizeOnDisk(event)) + 100n;
+    existing.push(logged);
+    log.push(logged);
+  }
+}
+
+/** What the server counts against its append limit. */
+export function sizeOnDisk(event: ProposedEvent): number {
+  return event.data.length + event.customMetadata.length + event.type.length * 2;
+}
+
+/** The server's own rules: an append whose ids are all there already, at the revisions that it would have made, is a success. */
+function judge(
+  existing: readonly LoggedEvent[],
+  expected: Expectation,
+  events: readonly ProposedEvent[],
+): AppendOutcome | 'write' {
+  const current = existing.at(-1)?.revision;
+  if (expected === 'stream-exists' && current === undefined) return wrong(current);
+  if (expected === 'any' || expected === 'stream-exists') return judgeById(existing, events);
+  const expectedRevision = expected === 'no-stream' ? -1n : expected;
+  if (expectedRevision === (current ?? -1n)) return 'write';
+  if (expectedRevision > (current ?? -1n)) return wrong(current);
+  const there = existing.slice(Number(expectedRevision + 1n), Number(expectedRevision + 1n) + events.length);
+  const repeated = there.length === events.length && there.every(({ id }, index) => id === events[index]?.id);
+  return repeated && events.length > 0 ? answerAt(there.at(-1)) : wrong(current);
+}
+
+function judgeById(existing: readonly LoggedEvent[], events: readonly ProposedEvent[]): AppendOutcome | 'write' {
+  const there = events.map(({ id }) => existing.find((logged) => logged.id === id));
+  if (there[0] === undefined) return 'write';
+  return there.every((logged) => logged !== undefined) ? answerAt(there.at(-1)) : wrong(existing.at(-1)?.revision);
+}
+
+function wrong(current: bigint | undefined): AppendOutcome {
+  return { kind: 'wrong-expected-version', current };
+}
+
+function answerAt(last: LoggedEvent | undefined): AppendOutcome {
+  if (last === undefined) throw new Error('an append without events has no answer');
+  return { kind: 'appended', revision: last.revision, position: last.position };
+}
+
+function ticksNow(): bigint {
+  return BigInt(Date.now()) * 10_000n;
+}
