@@ -99,8 +99,16 @@ async function startDaemon({ root, name, run }: Place, daemon: string): Promise<
   const words =
     root === '/'
       ? [program, ...args]
-      : ['sh', '-c', 'mount --bind /proc "$0/proc" && exec chroot "$0" "$@"', root, program, ...args];
-  await runProgram(['ip', 'netns', 'exec', name, ...words]);
+      : [
+          'sh',
+          '-c',
+          'mount --bind /proc "$0/proc" && mount --bind /dev "$0/dev" && exec chroot "$0" "$@"',
+          root,
+          program,
+          ...args,
+        ];
+  // Some daemons keep the output that they were given.
+  await runProgram(['sh', '-c', 'exec "$@" >/dev/null 2>&1', 'sh', 'ip', 'netns', 'exec', name, ...words]);
   await waitUntil(`${daemon} listens`, () => existsSync(join(run, `${daemon}.vty`)));
 }
 

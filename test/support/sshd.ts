@@ -29,8 +29,7 @@ export function missingForSshd(): string | undefined {
   return existsSync(SSHD) ? undefined : 'sshd (package openssh-server)';
 }
 
-/** `settings` are further lines of sshd_config. */
-export async function startSshd(settings: readonly string[] = []): Promise<LabSshd> {
+export async function startSshd(): Promise<LabSshd> {
   const folder = await temporaryFolder();
   const at = (name: string): string => join(folder.path, name);
   for (const key of ['host', 'client', 'stranger']) {
@@ -39,7 +38,7 @@ export async function startSshd(settings: readonly string[] = []): Promise<LabSs
   await mkdir('/run/sshd', { recursive: true });
   await mkdir(at('tmp'));
   const port = await freePort();
-  await writeFile(at('sshd_config'), [...configuration(port, folder.path), ...settings, ''].join('\n'));
+  await writeFile(at('sshd_config'), [...configuration(port, folder.path), ''].join('\n'));
   const server = spawn(SSHD, ['-D', '-f', at('sshd_config'), '-E', at('log')], { stdio: 'ignore' });
   const killAtExit = (): void => void server.kill('SIGKILL');
   process.once('exit', killAtExit);

@@ -5,7 +5,7 @@ export const MARK = '@edgeward';
 export const LOCK_SECONDS = 30;
 
 /**
- * What runs on the router, under any POSIX shell: `sh -c SCRIPT edgeward <mode> <list> <daemon> <lock directory> <seconds> <vtysh> [option …]`.
+ * What runs on the router, under any POSIX shell: `sh -c SCRIPT edgeward <mode> <list, or nothing for all> <daemon> <lock directory> <seconds> <vtysh> [option …]`.
  *
  * One change at a time: vtysh sessions of FRR 8.4 share one candidate configuration, so that one session's end commits the
  * half of what another is loading. Readers wait, too, so that what they see is the outcome of a change and not its middle.

@@ -40,16 +40,20 @@ export type FrrChange = Readonly<{
 /** A million entries are 110 MB of JSON. */
 const OUTPUT_BYTES = 128 * 1024 * 1024;
 
+/** The vtysh of FRR 10 cuts a `show` of a longer name short; then all lists are shown, and the one is picked. */
+const LONGEST_SHOWN_NAME = 97;
+
 export function createFrrShell(transport: CommandTransport, place: FrrPlace): FrrShell {
   const talk = async (mode: 'check' | 'read' | 'change', list: string, signal: AbortSignal): Promise<Conversation> => {
-    const parameters = [mode, list, place.daemon, place.sockets, String(LOCK_SECONDS), ...place.vtysh];
+    const asked = list.length > LONGEST_SHOWN_NAME ? '' : list;
+    const parameters = [mode, asked, place.daemon, place.sockets, String(LOCK_SECONDS), ...place.vtysh];
     const command = await transport.start([...place.prefix, 'sh', '-c', FRR_SCRIPT, 'edgeward', ...parameters], signal);
     return converse(command, { mark: MARK, outputBytes: OUTPUT_BYTES, signal });
   };
 
   return {
     check: async (signal) => {
-      const check = await talk('check', '-', signal);
+      const check = await talk('check', '', signal);
       await orAbandon(check, async () => {
         const version = await expect(check, 'version');
         majorVersionIn(version.text);
