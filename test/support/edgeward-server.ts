@@ -12,7 +12,7 @@ import type { Recorded } from '../../src/kernel/event.ts';
 import { commandHouse } from '../../src/main/command-house.ts';
 import { type RunningServer, startServer } from '../../src/main/server.ts';
 import { codec } from '../../src/main/stores.ts';
-import { BEGINNING } from '../../src/ports/event-store.ts';
+import { BEGINNING, type EventStore } from '../../src/ports/event-store.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 import { waitUntil } from './wait-until.ts';
 
@@ -54,6 +54,8 @@ export type Edgeward = Readonly<{
   logged: () => readonly Readonly<Record<string, unknown>>[];
   /** The whole log of events as it is now. */
   events: () => Promise<readonly Recorded[]>;
+  /** The position of the newest event. */
+  end: () => Promise<bigint>;
   /** Stops everything and removes every file. */
   remove: () => Promise<void>;
 }>;
@@ -70,6 +72,9 @@ export async function openEdgeward(settings: Readonly<Record<string, string>> = 
   const log = createLog({ level: 'info', destination: (line) => void lines.push(line) });
   const children = new Set<ChildProcess>();
   let server: RunningServer | undefined;
+  let opened: EventStore | undefined;
+  const observer = (): EventStore =>
+    (opened ??= openSqliteEventStore({ file: join(dataDir, 'events.db'), codec, log }));
   const stop = async (): Promise<void> => {
     await server?.stop();
     server = undefined;
@@ -98,10 +103,12 @@ export async function openEdgeward(settings: Readonly<Record<string, string>> = 
       return watched(child);
     },
     logged: () => lines.map((line) => z.record(z.string(), z.unknown()).parse(JSON.parse(line))),
-    events: () => allEvents(dataDir),
+    events: () => allEvents(observer()),
+    end: () => observer().end(),
     remove: async () => {
       for (const child of children) if (child.exitCode === null) child.kill('SIGKILL');
       await stop();
+      await opened?.close();
       await removeFolder();
     },
   };
@@ -151,16 +158,10 @@ function watched(child: ChildProcess): EdgewardProcess {
   };
 }
 
-async function allEvents(dataDir: string): Promise<readonly Recorded[]> {
-  const log = createLog({ level: 'fatal' });
-  const store = openSqliteEventStore({ file: join(dataDir, 'events.db'), codec, log });
-  try {
-    const events: Recorded[] = [];
-    for await (const page of store.readAll(BEGINNING)) events.push(...page);
-    return events;
-  } finally {
-    await store.close();
-  }
+async function allEvents(store: EventStore): Promise<readonly Recorded[]> {
+  const events: Recorded[] = [];
+  for await (const page of store.readAll(BEGINNING)) events.push(...page);
+  return events;
 }
 
 /** Builds the program when it is missing or older than its sources; of test files that run at once, one does. */

@@ -1,0 +1,150 @@
+import * as fc from 'fast-check';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { openApiClient } from '../support/api-client.ts';
+import { addCustomer, addRegion, openEdgeward } from '../support/edgeward-server.ts';
+
+const edgeward = await openEdgeward();
+await addRegion(edgeward, 'eu-west');
+const plain = await addCustomer(edgeward, 'Plain', [['203.0.113.0/24', 'eu-west']]);
+const hasty = await addCustomer(edgeward, 'Hasty', [['2001:db8::/48', 'eu-west']], ['--allow-synchronous']);
+const url = await edgeward.serve();
+const clients = [openApiClient(url, plain.token), openApiClient(url, hasty.token)];
+
+test.after(async () => {
+  for (const client of clients) await client.close();
+  await edgeward.remove();
+});
+
+const PATHS = ['/ips/enable', '/ips/disable', '/ips/bulk'] as const;
+
+/** Any JSON, as text: also with keys that are no data to careless code. */
+const anyJson = fc.oneof(
+  fc.json({ maxDepth: 4 }),
+  fc
+    .tuple(fc.constantFrom('__proto__', 'constructor', 'toString', 'ip', 'ips', ''), fc.json({ maxDepth: 2 }))
+    .map(([key, value]) => `{${JSON.stringify(key)}:${value}}`),
+);
+
+const address = fc.oneof(
+  fc.ipV4(),
+  fc.ipV6(),
+  fc.nat(255).map((last) => `203.0.113.${last}`),
+  fc.nat(65_535).map((last) => `2001:DB8::${last.toString(16)}`),
+  fc.string({ maxLength: 20 }),
+);
+const addressText = address.map((text) => JSON.stringify(text));
+const cidrText = fc
+  .tuple(address, fc.integer({ min: -1, max: 130 }))
+  .map(([text, length]) => JSON.stringify(`${text}/${length}`));
+const sometimes = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: undefined });
+const nearly = (right: fc.Arbitrary<string>) =>
+  fc.oneof({ arbitrary: right, weight: 6 }, { arbitrary: anyJson, weight: 1 });
+
+/** What is nearly a call: each field right, of another kind, or not there. */
+const nearlyCall = fc
+  .record({
+    ip: sometimes(nearly(addressText)),
+    action: sometimes(nearly(fc.constantFrom('"enable"', '"disable"'))),
+    synchronous: sometimes(nearly(fc.constantFrom('true', 'false'))),
+    ips: sometimes(nearly(fc.array(nearly(addressText), { maxLength: 5 }).map((texts) => `[${texts.join(',')}]`))),
+    range: sometimes(
+      nearly(fc.tuple(addressText, addressText).map(([start, end]) => `{"start":${start},"end":${end}}`)),
+    ),
+    cidr: sometimes(nearly(cidrText)),
+    more: sometimes(anyJson),
+  })
+  .map((fields) => {
+    const members = Object.entries(fields).filter(([, value]) => value !== undefined);
+    return `{${members.map(([name, value]) => `${JSON.stringify(name)}:${String(value)}`).join(',')}}`;
+  });
+
+/** Calls with one mode only, which mostly are accepted. */
+const soundCall = fc
+  .tuple(
+    fc.constantFrom('"enable"', '"disable"'),
+    fc.oneof(
+      fc
+        .array(fc.nat(255), { minLength: 1, maxLength: 5 })
+        .map((list) => `"ips":[${list.map((last) => `"203.0.113.${last}"`).join(',')}]`),
+      cidrText.map((cidr) => `"cidr":${cidr}`),
+      fc.tuple(fc.nat(255), fc.nat(255)).map(([a, b]) => `"range":{"start":"203.0.113.${a}","end":"203.0.113.${b}"}`),
+    ),
+  )
+  .map(([action, target]) => `{"action":${action},${target}}`);
+
+const notJson = fc.oneof(
+  fc.string({ maxLength: 50 }),
+  nearlyCall.chain((text) => fc.nat(text.length).map((length) => text.slice(0, length))),
+  fc
+    .tuple(nearlyCall, fc.nat(200), fc.string({ maxLength: 3 }))
+    .map(([text, at, splice]) => text.slice(0, at) + splice + text.slice(at)),
+);
+
+const body = fc.oneof(
+  { arbitrary: anyJson, weight: 2 },
+  { arbitrary: nearlyCall, weight: 5 },
+  { arbitrary: soundCall, weight: 2 },
+  { arbitrary: notJson, weight: 1 },
+);
+
+for (const path of PATHS) {
+  test(`whatever is sent to ${path}: no failure of ours, and nothing recorded without a success`, async () => {
+    const statuses = new Set<number>();
+    await fc.assert(
+      fc.asyncProperty(body, fc.constantFrom(...clients), async (text, client) => {
+        const before = await edgeward.end();
+        const answer = await client.send(path, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json' },
+          body: text,
+        });
+        statuses.add(answer.status);
+        assert.ok([200, 400, 403, 404, 422].includes(answer.status), `${answer.status} ${answer.text}`);
+        if (answer.status !== 200) assert.is(await edgeward.end(), before, `${answer.status} changes nothing`);
+      }),
+      { numRuns: 250 },
+    );
+    for (const status of [200, 400, 422])
+      if (path === '/ips/bulk' || status !== 200) assert.ok(statuses.has(status), `${status} was seen`);
+  });
+}
+
+test('whatever is asked of a subnet: no failure of ours', async () => {
+  const query = fc.array(
+    fc.tuple(
+      fc.oneof(fc.constantFrom('view', 'limit', 'after', '__proto__'), fc.string({ maxLength: 5 })),
+      fc.oneof(address, fc.constantFrom('ips', 'ranges', '1', '65536')),
+    ),
+    { maxLength: 3 },
+  );
+  const id = fc.oneof(
+    fc.constantFrom('1', '2', '3'),
+    fc.webSegment(),
+    fc.string({ maxLength: 8 }).map(encodeURIComponent),
+  );
+  await fc.assert(
+    fc.asyncProperty(
+      id,
+      fc.constantFrom('', '/pending'),
+      query,
+      fc.constantFrom(...clients),
+      async (subnet, tail, pairs, client) => {
+        const text = pairs.map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`).join('&');
+        const { status } = await client.get(`/subnets/${subnet}${tail}?${text}`);
+        assert.ok([200, 403, 404, 422].includes(status), String(status));
+      },
+    ),
+    { numRuns: 250 },
+  );
+});
+
+test('the log holds only what verifies', async () => {
+  assert.match(JSON.stringify(await edgeward.json('verify')), '"ok":true');
+  assert.equal(
+    edgeward.logged().filter(({ level }) => level === 'error'),
+    [],
+  );
+});
+
+test.run();
