@@ -10,6 +10,8 @@ export type DatabaseKind = Readonly<{
   schemaVersion: number;
   /** Makes the tables of `schemaVersion` in an empty file. */
   schema: string;
+  /** WAL: others may read while one writes. DELETE: no companions but while it is written. */
+  journal: 'WAL' | 'DELETE';
   /** FULL: a commit is on disk when it returns. NORMAL: the newest commits may be lost in a power cut; the file stays whole. */
   synchronous: 'FULL' | 'NORMAL';
 }>;
@@ -17,14 +19,14 @@ export type DatabaseKind = Readonly<{
 const OPEN_MILLISECONDS_MAX = 5_000;
 
 /**
- * Opens a file of this kind in WAL mode, and makes it when it is not there: readable by its owner alone, as are its companions.
- * Calls on it never wait for another process: they fail with SQLITE_BUSY (see `accessTo`).
+ * Opens a file of this kind, and makes it when it is not there: readable by its owner alone, as are its companions.
+ * Opening waits up to `timeout` milliseconds for another process that is just opening it. Calls on it never wait for another process: they fail with SQLITE_BUSY (see `accessTo`).
  */
-export function openDatabase(file: string, kind: DatabaseKind): Database.Database {
+export function openDatabase(file: string, kind: DatabaseKind, timeout = OPEN_MILLISECONDS_MAX): Database.Database {
   createForOwnerAlone(file);
-  const db = new Database(file, { timeout: OPEN_MILLISECONDS_MAX });
+  const db = new Database(file, { timeout });
   try {
-    db.pragma('journal_mode = WAL');
+    db.pragma(`journal_mode = ${kind.journal}`);
     prepare(db, file, kind);
     // On every open: SQLite forgets it, and this build of it falls back to NORMAL in WAL mode without saying so.
     db.pragma(`synchronous = ${kind.synchronous}`);
@@ -46,22 +48,26 @@ function createForOwnerAlone(file: string): void {
 }
 
 function prepare(db: Database.Database, file: string, kind: DatabaseKind): void {
-  // Immediate: of two processes that find an empty file, one makes the tables and the other waits.
-  db.transaction(() => {
-    const applicationId = db.pragma('application_id', { simple: true });
-    const version = Number(db.pragma('user_version', { simple: true }));
-    const isEmpty = db.prepare('SELECT count(*) FROM sqlite_schema').pluck().get() === 0;
-    if (isEmpty && applicationId === 0 && version === 0) {
+  if (isEmpty(db)) {
+    // Immediate: of two processes that find an empty file, one makes the tables and the other waits.
+    db.transaction(() => {
+      if (!isEmpty(db)) return;
       db.exec(kind.schema);
       db.pragma(`application_id = ${kind.applicationId}`);
       db.pragma(`user_version = ${kind.schemaVersion}`);
-      return;
-    }
-    if (applicationId !== kind.applicationId) throw new Error(`${file} holds something else than ${kind.name}`);
-    if (version !== kind.schemaVersion) {
-      throw new Error(
-        `${file} holds ${kind.name} of version ${version}; this program reads version ${kind.schemaVersion}`,
-      );
-    }
-  }).immediate();
+    }).immediate();
+  }
+  if (db.pragma('application_id', { simple: true }) !== kind.applicationId) {
+    throw new Error(`${file} holds something else than ${kind.name}`);
+  }
+  const version = Number(db.pragma('user_version', { simple: true }));
+  if (version !== kind.schemaVersion) {
+    throw new Error(
+      `${file} holds ${kind.name} of version ${version}; this program reads version ${kind.schemaVersion}`,
+    );
+  }
+}
+
+function isEmpty(db: Database.Database): boolean {
+  return db.prepare('SELECT count(*) FROM sqlite_schema').pluck().get() === 0;
 }

@@ -12,6 +12,7 @@ export const EVENT_LOG: DatabaseKind = {
   name: 'the event log',
   applicationId: 0x45_77_45_76,
   schemaVersion: 1,
+  journal: 'WAL',
   synchronous: 'FULL',
   schema: `
     CREATE TABLE events (

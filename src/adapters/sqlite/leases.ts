@@ -1,9 +1,9 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import Database from 'better-sqlite3';
-import { invariant } from '../../kernel/invariant.ts';
+import { setTimeout as pause } from 'node:timers/promises';
+import { StoreUnavailable } from '../../ports/event-store.ts';
 import type { Lease, Leases } from '../../ports/leases.ts';
-import { isBusy, isCode } from './sqlite-failures.ts';
+import { type HeldFile, lastHolderOf, lockLeaseFile } from './lease-file.ts';
 
 export type SqliteLeasesOptions = Readonly<{
   directory: string;
@@ -11,16 +11,21 @@ export type SqliteLeasesOptions = Readonly<{
   label: string;
 }>;
 
-const NAME = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,100}$/;
+/** Names are file names. */
+const NAME = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,127}$/;
 const RETRY_MILLISECONDS = 50;
+const LOOK_MILLISECONDS = 1_000;
 
 /**
- * Leases among the processes of one machine: each is a SQLite file whose exclusive lock the holder keeps. The operating system frees it
- * with the process, however that ends; so nothing runs out and nothing is lost while the process lives.
+ * Leases among the processes of one machine: each is a SQLite file whose exclusive lock the holder keeps. The operating
+ * system frees it with the process, however that ends, so a lease has no time that could run out; it is lost only when
+ * somebody removes its file. `heldBy` reads `pid 4711 (serve)`.
  */
 export function openSqliteLeases({ directory, label }: SqliteLeasesOptions): Leases {
   mkdirSync(directory, { recursive: true, mode: 0o700 });
-  const held = new Map<string, () => void>();
+  const holder = `pid ${process.pid} (${label})`;
+  const releases = new Set<() => void>();
+  let isOpen = true;
 
   return {
     tryAcquire: async (name) => take(name),
@@ -29,52 +34,37 @@ export function openSqliteLeases({ directory, label }: SqliteLeasesOptions): Lea
         signal.throwIfAborted();
         const lease = take(name);
         if (!('heldBy' in lease)) return lease;
-        await new Promise((resolve) => setTimeout(resolve, RETRY_MILLISECONDS));
+        await pause(RETRY_MILLISECONDS, undefined, { signal }).catch(() => signal.throwIfAborted());
       }
     },
     close: async () => {
-      for (const release of held.values()) release();
+      isOpen = false;
+      for (const release of releases) release();
     },
   };
 
   function take(name: string): Lease | Readonly<{ heldBy: string }> {
-    invariant(NAME.test(name), `${name} is a name for a lease`);
-    if (held.has(name)) return { heldBy: `pid ${process.pid} (${label})` };
-    const file = join(directory, `${name}.lock`);
-    const db = new Database(file, { timeout: 0 });
-    try {
-      db.exec('BEGIN EXCLUSIVE');
-      const fence = BigInt(Number(db.pragma('user_version', { simple: true })) + 1);
-      db.pragma(`user_version = ${fence}`);
-      // Committed, so that the number grows for good; then locked again, with no moment in between that matters: the number tells.
-      db.exec('COMMIT');
-      db.exec('BEGIN EXCLUSIVE');
-      writeFileSync(`${file}.holder`, `pid ${process.pid} (${label})`, { mode: 0o600 });
-      return hold(name, fence, db);
-    } catch (error) {
-      db.close();
-      if (isBusy(error)) return { heldBy: holderOf(file) };
-      throw error;
-    }
+    if (!isOpen) throw new StoreUnavailable(`the leases in ${directory} are closed`);
+    if (!NAME.test(name)) throw new RangeError(`${JSON.stringify(name)} is no name of a lease`);
+    const file = join(directory, `${name}.lease`);
+    const held = lockLeaseFile(file, holder);
+    return held === undefined ? { heldBy: lastHolderOf(file) } : leaseOf(name, file, held);
   }
 
-  function hold(name: string, fence: bigint, db: Database.Database): Lease {
+  function leaseOf(name: string, file: string, { fence, isInPlace, unlock }: HeldFile): Lease {
     const lost = new AbortController();
+    const look = setInterval(() => {
+      if (isInPlace()) return;
+      clearInterval(look);
+      lost.abort(new Error(`the lease ${name} is lost: ${file} was removed`));
+    }, LOOK_MILLISECONDS).unref();
     const release = (): void => {
-      if (!held.delete(name)) return;
-      lost.abort();
-      db.close();
+      if (!releases.delete(release)) return;
+      clearInterval(look);
+      unlock();
+      lost.abort(new Error(`the lease ${name} was released`));
     };
-    held.set(name, release);
+    releases.add(release);
     return { name, fence, lost: lost.signal, release: async () => release() };
-  }
-}
-
-function holderOf(file: string): string {
-  try {
-    return readFileSync(`${file}.holder`, 'utf8');
-  } catch (error) {
-    if (isCode(error, 'ENOENT')) return 'another process';
-    throw error;
   }
 }

@@ -10,6 +10,7 @@ export const VIEWS_FILE: DatabaseKind = {
   name: 'views and snapshots',
   applicationId: 0x45_77_56_77,
   schemaVersion: 1,
+  journal: 'WAL',
   synchronous: 'NORMAL',
   schema: `
     CREATE TABLE generations (
