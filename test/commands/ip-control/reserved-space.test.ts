@@ -64,11 +64,12 @@ test('multicast (RFC 5771) and class E (RFC 1112) are reserved', () => {
   assert.is(reservedBlock(rangeOf('239.255.255.250-240.0.0.5')), '224.0.0.0/4');
 });
 
+const isSpecial = (value: number | bigint): boolean =>
+  [...REGISTRY, ['224.0.0.0/4', '', '', '', 'False'] as const]
+    .filter(([, , , , reachable]) => !reachable.startsWith('True'))
+    .some(([block]) => rangeOf(block).first <= value && value <= rangeOf(block).last);
+
 test('the neighbours of every reserved block are free, unless they are reserved themselves', () => {
-  const isSpecial = (value: number | bigint): boolean =>
-    [...REGISTRY, ['224.0.0.0/4', '', '', '', 'False'] as const]
-      .filter(([, , , , reachable]) => !reachable.startsWith('True'))
-      .some(([block]) => rangeOf(block).first <= value && value <= rangeOf(block).last);
   let free = 0;
   for (const [block] of REGISTRY) {
     const { first, last } = rangeOf(block);

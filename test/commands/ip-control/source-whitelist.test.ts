@@ -26,6 +26,8 @@ import {
 
 const { given } = specify(customerDecider);
 
+const overlap = (entry: string, region: string): string =>
+  `range overlaps an existing whitelist entry (${entry}) in your account for region ${region}.`;
 const LIMIT_100 = 'source whitelist limit reached (100 entries).';
 
 function whitelistAfter(...events: readonly CustomerEvent[]) {
@@ -210,8 +212,6 @@ test('an overlap names the entry as it was submitted, and the first region in co
     submitted('8.8.8.1-8.8.8.9', { regionIds: [2] }),
     submitted('8.8.8.0/24', { requestId: 'r2', regionIds: [1] }),
   ];
-  const overlap = (entry: string, region: string): string =>
-    `range overlaps an existing whitelist entry (${entry}) in your account for region ${region}.`;
   for (const [regionIds, message] of [
     [[3, 2, 1], overlap('8.8.8.1-8.8.8.9', 'us-east')],
     [[3, 1, 2], overlap('8.8.8.0/24', 'eu-west')],

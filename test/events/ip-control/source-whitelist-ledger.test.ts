@@ -134,6 +134,16 @@ test('a commit carries what is live when it is requested, and is pending until i
   assert.equal(region(1, ...requested, whitelistCompleted()), { live: own, pending: [], content: undefined });
 });
 
+test('everything that came or went since the last success is pending', () => {
+  const second = submitted('8.8.8.9', { requestId: 'r2' }, true);
+  const busy = [...live, second, removed('r1', [1, 2])];
+  assert.equal(region(1, ...busy), { live: ['8.8.8.9'], pending: ['8.8.8.0-8.8.8.3', '8.8.8.9'], content: undefined });
+  const running = [...live, whitelistRequested(), second];
+  assert.equal(region(1, ...running).pending, ['8.8.8.0-8.8.8.3', '8.8.8.9']);
+  assert.equal(region(1, ...running, whitelistFailed()).pending, ['8.8.8.0-8.8.8.3', '8.8.8.9']);
+  assert.equal(region(1, ...running, whitelistCompleted()).pending, ['8.8.8.9']);
+});
+
 test('what is removed while it is being deployed leaves with the next commit', () => {
   const own = ['8.8.8.0-8.8.8.3'];
   const running = [...live, whitelistRequested(), removed('r1', [1, 2])];
