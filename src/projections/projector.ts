@@ -1,19 +1,27 @@
 import type { Recorded } from '../kernel/event.ts';
 import type { Clock } from '../ports/clock.ts';
-import { BEGINNING, type EventStore } from '../ports/event-store.ts';
+import { BEGINNING, type EventStore, StoreUnavailable } from '../ports/event-store.ts';
 import type { Log } from '../ports/log.ts';
 import { CollectionGone, type ReadModels } from '../ports/read-models.ts';
-import type { Shelf } from './shelf.ts';
+import { type Arrivals, openArrivals } from './arrivals.ts';
+import { Saver } from './saver.ts';
+import type { Feeder, Shelf } from './shelf.ts';
 
 /** Tells that the views of these keys of one shelf changed. */
 export type Touched = Readonly<{ shelf: string; keys: readonly string[] }>;
 
 export type Projector = Readonly<{
-  /** Opens every shelf at its saved position; a projection without a generation of this version starts one. */
+  /**
+   * Opens every shelf at its saved position; a projection without a generation of this version starts one.
+   * Readers wait until the shelves have caught up with where the log ends now.
+   */
   open: () => Promise<void>;
   /** Applies what the log holds now. Saves it in batches when this process may write. */
   catchUp: (progress?: (done: bigint, end: bigint) => void) => Promise<void>;
-  /** Follows the log until `signal` aborts, then saves the rest. Rejects loudly when an event can't be applied. */
+  /**
+   * Catches up, and follows the log until `signal` aborts; then saves the rest. Rejects loudly when an event can't be
+   * applied: nothing is saved after that.
+   */
   run: (signal: AbortSignal) => Promise<void>;
   /** The position up to which every view has applied the log. */
   position: () => bigint;
@@ -34,38 +42,48 @@ export type ProjectorDependencies = Readonly<{
   flushMilliseconds?: number;
 }>;
 
-const UNSAVED_MAX = 20_000;
-const SAVE_TRIES_MAX = 5;
-const FLUSH_MILLISECONDS = 200;
-/** Large views are saved seldom: saving takes at most one part in this many of the time. */
-const REST_FACTOR = 20;
-const SWEEP_MILLISECONDS = 250;
 /** While catching up, views change again and again: saving them seldom saves most of the work. */
 const CATCH_UP_FLUSH_MILLISECONDS = 2_000;
+/** How long a reader waits for views that are behind, before it is told to come again. */
+const READABLE_MILLISECONDS = 10_000;
+const OPEN_TRIES_MAX = 5;
 
 /** Feeds all shelves from one reading of the log. */
 export function openProjector(feeds: readonly Feed[], dependencies: ProjectorDependencies): Projector {
-  return new LogProjector(feeds, dependencies);
+  const projector = new LogProjector(feeds, dependencies);
+  return {
+    open: () => projector.open(),
+    catchUp: (progress) => projector.catchUp(progress),
+    run: (signal) => projector.run(signal),
+    position: () => projector.position(),
+    reached: (position, timeoutMilliseconds) => projector.reached(position, timeoutMilliseconds),
+    onTouched: (listener) => projector.onTouched(listener),
+  };
 }
 
 class LogProjector implements Projector {
   readonly #feeds: readonly Feed[];
   readonly #with: ProjectorDependencies;
-  readonly #flushMilliseconds: number;
-  readonly #arrivals: ReturnType<typeof openArrivals>;
+  readonly #saver: Saver;
+  /** What has been applied, ever. */
+  readonly #arrivals: Arrivals;
+  /** What has been applied since the shelves were opened; readers wait until it is `#readableFrom`. */
+  #sight: Arrivals;
+  #readableFrom = BEGINNING;
   #listener: ((touched: readonly Touched[]) => void) | undefined;
-  #unsavedSince: number | undefined;
-  /** How long the last save took. */
-  #saveMilliseconds = 0;
-  #saving: Promise<void> = Promise.resolve();
-  #timerRuns = false;
-  #gone: CollectionGone | undefined;
+  #isOpen = false;
+  #turn: Promise<unknown> = Promise.resolve();
+  /** One reading of the log while running; it ends when the shelves must be opened again. */
+  #round: AbortController | undefined;
+  #isGone = false;
+  #reopening: Reopening | undefined;
 
   constructor(feeds: readonly Feed[], dependencies: ProjectorDependencies) {
     this.#feeds = feeds;
     this.#with = dependencies;
-    this.#flushMilliseconds = dependencies.flushMilliseconds ?? FLUSH_MILLISECONDS;
+    this.#saver = new Saver(feeds, dependencies, () => this.#endRound());
     this.#arrivals = openArrivals(dependencies.clock);
+    this.#sight = openArrivals(dependencies.clock);
   }
 
   position(): bigint {
@@ -80,80 +98,94 @@ class LogProjector implements Projector {
     this.#listener = listener;
   }
 
-  async open(): Promise<void> {
-    for (const feed of this.#feeds) {
-      const active = await this.#with.readModels.active(feed.name);
-      if (active?.version === feed.version) await feed.open(active);
-      else await this.#startGeneration(feed);
-    }
-    this.#arrivals.reach(this.#lowest());
+  open(): Promise<void> {
+    return this.#alone(() => this.#open());
   }
 
-  /** The first build of a projection, or its rebuild for a new version. */
-  async #startGeneration(feed: Feed): Promise<void> {
-    const { readModels, writes } = this.#with;
-    if (!writes) return feed.open(undefined);
-    const collection = await readModels.begin(feed.name, feed.version);
-    await readModels.activate(collection);
-    await feed.open(collection);
+  async #open(): Promise<void> {
+    const feeder: Feeder = { readable: () => this.#readable(), reopen: () => this.#reopen() };
+    const [end, earlier] = [await this.#with.store.end(), this.#sight];
+    const earlierEnd = this.#readableFrom;
+    this.#sight = openArrivals(this.#with.clock);
+    this.#readableFrom = end;
+    // Who waited goes on waiting, for what is opened now.
+    earlier.reach(earlierEnd);
+    for (const feed of this.#feeds) {
+      feed.fedBy(feeder);
+      await this.#openFeed(feed);
+    }
+    this.#isOpen = true;
+    this.#reach(this.#lowest());
   }
 
   async catchUp(progress?: (done: bigint, end: bigint) => void): Promise<void> {
-    const end = await this.#with.store.end();
-    for await (const page of this.#with.store.readAll(this.#lowest())) {
-      await this.#take(page);
-      if (this.#isUnsavedFor(CATCH_UP_FLUSH_MILLISECONDS)) await this.#flush();
-      progress?.(this.position(), end);
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return await this.#alone(() => this.#catchUp(progress));
+      } catch (error) {
+        if (!(error instanceof CollectionGone) || !this.#isOpen || tries >= OPEN_TRIES_MAX) throw error;
+        await this.#openAgain();
+      }
     }
-    await this.#flush();
-    this.#arrivals.reach(end);
   }
 
   async run(signal: AbortSignal): Promise<void> {
+    const stop = (): void => this.#round?.abort();
+    signal.addEventListener('abort', stop);
     try {
-      for (;;) {
-        try {
-          return await this.#follow(signal);
-        } catch (error) {
-          if (!(error instanceof CollectionGone)) throw error;
-          this.#with.log.info({}, 'projections were rebuilt by another process; opening them again');
-          this.#gone = undefined;
-          await this.open();
-        }
-      }
+      do {
+        this.#round = new AbortController();
+        if (signal.aborted) stop();
+        await this.#readLog(this.#round.signal);
+        if (this.#isGone) await this.#openAgain();
+      } while (!signal.aborted);
+      await this.#saver.saveLast();
+    } catch (error) {
+      this.#saver.stop();
+      this.#reopening?.reject(error);
+      this.#reopening = undefined;
+      throw error;
     } finally {
-      await this.#flush();
+      this.#round = undefined;
+      signal.removeEventListener('abort', stop);
     }
   }
 
-  async #follow(signal: AbortSignal): Promise<void> {
-    for await (const page of this.#with.store.follow(this.#lowest(), signal)) {
+  async #readLog(signal: AbortSignal): Promise<void> {
+    try {
+      await this.#alone(() => this.#catchUp(undefined, signal));
+      for await (const page of this.#with.store.follow(this.#lowest(), signal)) {
+        await this.#take(page);
+        this.#saver.saveSoon(signal);
+      }
+    } catch (error) {
+      if (!(error instanceof CollectionGone)) throw error;
+      this.#isGone = true;
+    }
+  }
+
+  async #catchUp(progress?: (done: bigint, end: bigint) => void, signal?: AbortSignal): Promise<void> {
+    const end = await this.#with.store.end();
+    for await (const page of this.#with.store.readAll(this.#lowest())) {
+      if (signal?.aborted === true) return;
       await this.#take(page);
-      if (this.#isUnsavedFor(this.#restMilliseconds())) await this.#flush();
-      else this.#saveSoon(signal);
+      if (this.#saver.isUnsavedFor(CATCH_UP_FLUSH_MILLISECONDS)) await this.#saver.save();
+      progress?.(this.position(), end);
     }
-  }
-
-  #lowest(): bigint {
-    let least: bigint | undefined;
-    for (const feed of this.#feeds) if (least === undefined || feed.position() < least) least = feed.position();
-    return least ?? BEGINNING;
+    await this.#saver.save();
+    this.#reach(end);
   }
 
   async #take(page: readonly Recorded[]): Promise<void> {
-    if (this.#gone !== undefined) throw this.#gone;
     for (const feed of this.#feeds) {
       const fetching = feed.prepare(page);
       if (fetching !== undefined) await fetching;
     }
     for (const event of page) for (const feed of this.#feeds) feed.apply(event);
-    this.#unsavedSince ??= this.#with.clock.monotonicMilliseconds();
     const last = page.at(-1);
-    if (last !== undefined) this.#arrivals.reach(last.position);
+    if (last !== undefined) this.#reach(last.position);
     this.#tell();
-    let unsaved = 0;
-    for (const feed of this.#feeds) unsaved += feed.unsavedCount();
-    if (unsaved > UNSAVED_MAX) await this.#flush();
+    await this.#saver.applied();
   }
 
   #tell(): void {
@@ -165,111 +197,98 @@ class LogProjector implements Projector {
     if (touched.length > 0) this.#listener?.(touched);
   }
 
-  #isUnsavedFor(milliseconds: number): boolean {
-    const since = this.#unsavedSince;
-    return since !== undefined && this.#with.clock.monotonicMilliseconds() - since >= milliseconds;
+  #lowest(): bigint {
+    let least: bigint | undefined;
+    for (const feed of this.#feeds) if (least === undefined || feed.position() < least) least = feed.position();
+    return least ?? BEGINNING;
   }
 
-  #restMilliseconds(): number {
-    return this.#flushMilliseconds + REST_FACTOR * this.#saveMilliseconds;
+  #reach(position: bigint): void {
+    this.#arrivals.reach(position);
+    this.#sight.reach(position);
   }
 
-  /** A quiet log must be saved as well: a timer does what the next page would have done. */
-  #saveSoon(signal: AbortSignal): void {
-    if (this.#timerRuns || !this.#with.writes) return;
-    this.#timerRuns = true;
-    this.#with.clock
-      .wait(this.#restMilliseconds(), signal)
-      .then(
-        () => this.#flush(),
-        () => undefined,
-      )
-      .catch((error: unknown) => {
-        if (error instanceof CollectionGone) this.#gone = error;
-        else this.#with.log.error({ error }, 'views could not be saved; they are saved with the next events');
-      })
-      .finally(() => void (this.#timerRuns = false));
+  #readable(): Promise<void> | undefined {
+    return this.#sight.position() >= this.#readableFrom ? undefined : this.#untilReadable();
   }
 
-  /** One save at a time. */
-  #flush(): Promise<void> {
-    if (!this.#with.writes) return Promise.resolve();
-    this.#saving = this.#saving.catch(() => undefined).then(() => this.#saveWithRetry());
-    return this.#saving;
+  async #untilReadable(): Promise<void> {
+    const isReached = await this.#sight.reached(this.#readableFrom, READABLE_MILLISECONDS);
+    if (!isReached) throw new StoreUnavailable('the views are catching up with the log');
   }
 
-  async #saveWithRetry(): Promise<void> {
+  /** Resolves when a generation that was dropped by another process has been replaced by the one in use. */
+  #reopen(): Promise<void> {
+    if (this.#reopening !== undefined) return this.#reopening.promise;
+    this.#reopening = createReopening();
+    const { promise } = this.#reopening;
+    if (this.#round !== undefined) this.#endRound();
+    else this.#openAgain().catch((error: unknown) => this.#notReopened(error));
+    return promise;
+  }
+
+  #notReopened(error: unknown): void {
+    this.#with.log.error({ error }, 'projections could not be opened again');
+    this.#reopening?.reject(error);
+    this.#reopening = undefined;
+  }
+
+  /** One at a time opens shelves or catches up: two would pass over each other's events. */
+  #alone<T>(work: () => Promise<T>): Promise<T> {
+    const result = this.#turn.then(work);
+    this.#turn = result.catch(() => undefined);
+    return result;
+  }
+
+  #endRound(): void {
+    this.#isGone = true;
+    this.#round?.abort();
+  }
+
+  async #openAgain(): Promise<void> {
+    this.#with.log.info({}, 'projections were rebuilt by another process; opening them again');
+    await this.#saver.settled();
+    this.#isGone = false;
+    await this.open();
+    this.#reopening?.resolve();
+    this.#reopening = undefined;
+    // Nobody else does: whoever reads waits for it.
+    if (this.#round === undefined) await this.catchUp();
+  }
+
+  /** Uses the active generation; another version, or none, is the first build of a projection, or its rebuild for a new version. */
+  async #openFeed(feed: Feed): Promise<void> {
+    const { readModels, writes } = this.#with;
     for (let tries = 1; ; tries += 1) {
-      try {
-        return await this.#save();
-      } catch (error) {
-        if (error instanceof CollectionGone || tries >= SAVE_TRIES_MAX) throw error;
-        this.#with.log.warn({ error }, 'views could not be saved; trying again');
-        await this.#with.clock.wait(100 * tries);
+      const active = await readModels.active(feed.name);
+      if (this.#isOpen && active !== undefined && active.version > feed.version) {
+        throw new Error(
+          `${feed.name} was rebuilt by a newer program as version ${active.version}; start that one here`,
+        );
       }
-    }
-  }
-
-  async #save(): Promise<void> {
-    this.#unsavedSince = undefined;
-    const { clock, readModels } = this.#with;
-    const begun = clock.monotonicMilliseconds();
-    const taken = this.#feeds.flatMap((feed) => {
-      const unsaved = feed.takeUnsaved();
-      return unsaved === undefined ? [] : [{ feed, unsaved }];
-    });
-    if (taken.length === 0) return;
-    try {
-      await readModels.save(taken.map(({ unsaved }) => unsaved));
-      for (const { feed } of taken) feed.saved();
-      this.#saveMilliseconds = clock.monotonicMilliseconds() - begun;
-    } catch (error) {
-      for (const { feed } of taken) feed.unsaved();
-      throw error;
+      try {
+        if (active?.version === feed.version) return await feed.open(active);
+        if (!writes) return await feed.open(undefined);
+        const begun = await readModels.begin(feed.name, feed.version);
+        await readModels.activate(begun);
+        return await feed.open(begun);
+      } catch (error) {
+        // Another process was faster.
+        if (!(error instanceof CollectionGone) || tries >= OPEN_TRIES_MAX) throw error;
+      }
     }
   }
 }
 
-type Waiter = { position: bigint; deadline: number; settle: (shown: boolean) => void };
+type Reopening = Readonly<{ promise: Promise<void>; resolve: () => void; reject: (error: unknown) => void }>;
 
-/** Who waits for which position. One timer serves all of them: timeouts are rare, arrivals are not. */
-function openArrivals(clock: Clock): Pick<Projector, 'position' | 'reached'> & { reach: (position: bigint) => void } {
-  let waiters: Waiter[] = [];
-  let sweeping = false;
-  let applied = BEGINNING;
-
-  return {
-    position: () => applied,
-    reach: (position) => {
-      if (position <= applied) return;
-      applied = position;
-      if (waiters.length === 0) return;
-      const waiting = waiters;
-      waiters = waiting.filter((waiter) => waiter.position > applied);
-      for (const waiter of waiting) if (waiter.position <= applied) waiter.settle(true);
-    },
-    reached: (position, timeoutMilliseconds) => {
-      if (position <= applied) return Promise.resolve(true);
-      return new Promise((settle) => {
-        waiters.push({ position, deadline: clock.monotonicMilliseconds() + timeoutMilliseconds, settle });
-        void sweep();
-      });
-    },
-  };
-
-  async function sweep(): Promise<void> {
-    if (sweeping) return;
-    sweeping = true;
-    while (waiters.length > 0) {
-      await clock.wait(SWEEP_MILLISECONDS);
-      const now = clock.monotonicMilliseconds();
-      const late = waiters.filter((waiter) => waiter.deadline <= now);
-      if (late.length === 0) continue;
-      waiters = waiters.filter((waiter) => waiter.deadline > now);
-      for (const waiter of late) waiter.settle(false);
-    }
-    sweeping = false;
-  }
+function createReopening(): Reopening {
+  let settle: Omit<Reopening, 'promise'> | undefined;
+  const promise = new Promise<void>((resolve, reject) => (settle = { resolve, reject }));
+  // Those who wait hear of a failure; there may be none.
+  promise.catch(() => undefined);
+  if (settle === undefined) throw new Error('a promise calls its executor at once');
+  return { promise, ...settle };
 }
 
 /** What the projector needs of a shelf, whatever its views are. */
@@ -277,6 +296,7 @@ export type Feed = Pick<
   Shelf<object>,
   | 'name'
   | 'version'
+  | 'fedBy'
   | 'open'
   | 'position'
   | 'prepare'

@@ -1,18 +1,28 @@
 import { type Feed, openProjector, type ProjectorDependencies } from './projector.ts';
 
-/** Builds a new generation of each projection beside the one in use, from the first event on, then swaps. Readers notice nothing before. */
+/** Reading the log takes a while, in which it grows: it is read again as often as this, ever less of it. */
+const ROUNDS_MAX = 10;
+
+/**
+ * Builds a new generation of each projection beside the one in use, from the first event on, then swaps. Readers notice
+ * nothing before. @throws CollectionGone when somebody else rebuilt one of them meanwhile.
+ */
 export async function rebuildProjections(
   shelves: readonly Feed[],
   dependencies: Omit<ProjectorDependencies, 'writes'>,
   progress: (done: bigint, end: bigint) => void,
 ): Promise<void> {
-  const { readModels } = dependencies;
+  const { readModels, store } = dependencies;
   const collections = [];
   for (const shelf of shelves) {
     const collection = await readModels.begin(shelf.name, shelf.version);
     await shelf.open(collection);
     collections.push(collection);
   }
-  await openProjector(shelves, { ...dependencies, writes: true }).catchUp(progress);
+  const projector = openProjector(shelves, { ...dependencies, writes: true });
+  for (let round = 1; round <= ROUNDS_MAX; round += 1) {
+    await projector.catchUp(progress);
+    if ((await store.end()) <= projector.position()) break;
+  }
   for (const collection of collections) await readModels.activate(collection);
 }

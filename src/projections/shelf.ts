@@ -2,7 +2,7 @@ import type { Event, Recorded } from '../kernel/event.ts';
 import { isHandled } from '../kernel/event.ts';
 import type { Projection } from '../kernel/projection.ts';
 import { BEGINNING } from '../ports/event-store.ts';
-import type { Collection, ReadModels, ViewChange } from '../ports/read-models.ts';
+import { type Collection, CollectionGone, type ReadModels, type ViewChange } from '../ports/read-models.ts';
 
 /** What readers see of one projection. */
 export type Views<V extends object> = Readonly<{
@@ -15,18 +15,28 @@ export type Views<V extends object> = Readonly<{
 /** What one save takes from a shelf. */
 export type ShelfSave = Readonly<{ collection: Collection; position: bigint; changes: readonly ViewChange[] }>;
 
+/** What a shelf needs of whoever feeds it. */
+export type Feeder = Readonly<{
+  /** Resolves when readers may look: not while views are behind what they have shown before. */
+  readable: () => Promise<void> | undefined;
+  /** The generation was dropped by another process: resolves when another one is open. */
+  reopen: (gone: CollectionGone) => Promise<void>;
+}>;
+
 /** One projection's views between the log and the read models: folded in memory, saved in batches. */
 export type Shelf<V extends object> = Views<V> &
   Readonly<{
     name: string;
     version: number;
+    /** Who feeds it; without one, readers look at once, and a dropped generation is theirs to handle. */
+    fedBy: (feeder: Feeder) => void;
     /** Uses a generation, from its saved position; none: memory alone, from the beginning. Forgets what was in memory. */
     open: (collection: Collection | undefined) => Promise<void>;
     /** The newest position applied. */
     position: () => bigint;
     /** Brings the views that these events change into memory, so that `apply` need not wait. */
     prepare: (events: readonly Recorded[]) => Promise<void> | undefined;
-    /** Applies one event, once: what is at or before `position` is passed over. Prepared events only. */
+    /** Applies one event, once: what the shelf or the view has applied already is passed over. Prepared events only. */
     apply: (event: Recorded) => void;
     /** The keys whose views changed since the last call. */
     takeTouched: () => readonly string[];
@@ -37,7 +47,15 @@ export type Shelf<V extends object> = Views<V> &
     unsavedCount: () => number;
   }>;
 
-type Entry<V> = { view: V | undefined; state: 'clean' | 'dirty' | 'saving' };
+type Entry<V> = {
+  view: V | undefined;
+  /** Of the last event that changed the view: a document may be newer than the shelf that loads it. */
+  position: bigint;
+  state: 'clean' | 'dirty' | 'saving';
+};
+
+/** A view as it is stored, with the position of the last event that changed it. */
+type Stored = Readonly<{ position: string; view: unknown }>;
 
 /** Clean views kept in memory; the ones with unsaved changes are always kept. */
 const CLEAN_MAX = 20_000;
@@ -62,8 +80,13 @@ class ProjectionShelf<E extends Event, V extends object> implements Shelf<V> {
   readonly #entries = new Map<string, Entry<V>>();
   readonly #touched = new Set<string>();
   readonly #dirty = new Set<string>();
+  /** Views that were deleted, and whose deletion is saved. */
+  readonly #deleted = new Set<string>();
   #saving: readonly string[] = [];
   #collection: Collection | undefined;
+  #feeder: Feeder | undefined;
+  /** How many are reading documents: what they bring may be older than what was in memory meanwhile. */
+  #readers = 0;
   #position = BEGINNING;
   #savedPosition = BEGINNING;
   #takenPosition = BEGINNING;
@@ -77,12 +100,17 @@ class ProjectionShelf<E extends Event, V extends object> implements Shelf<V> {
     this.#stored = projection.stored ?? plain<V>();
   }
 
+  fedBy(feeder: Feeder): void {
+    this.#feeder = feeder;
+  }
+
   async open(collection: Collection | undefined): Promise<void> {
+    const saved = collection === undefined ? undefined : await this.#readModels.position(collection);
     this.#entries.clear();
     this.#dirty.clear();
+    this.#deleted.clear();
     this.#saving = [];
     this.#collection = collection;
-    const saved = collection === undefined ? undefined : await this.#readModels.position(collection);
     this.#position = saved ?? BEGINNING;
     this.#savedPosition = this.#position;
   }
@@ -99,21 +127,28 @@ class ProjectionShelf<E extends Event, V extends object> implements Shelf<V> {
         if (!this.#entries.has(key)) (missing ??= new Set()).add(key);
       }
     }
-    return missing === undefined ? undefined : this.#fetch([...missing]);
+    return missing === undefined || this.#collection === undefined
+      ? undefined
+      : this.#fetch(this.#collection, [...missing]);
   }
 
   apply(event: Recorded): void {
     if (event.position <= this.#position) return;
-    this.#position = event.position;
-    if (!isHandled<E>(this.#handles, event)) return;
-    for (const key of this.#projection.keysOf(event)) {
-      const before = this.#entries.get(key)?.view;
-      const after = this.#projection.evolve(before, event, key);
-      if (after === before) continue;
-      this.#entries.set(key, { view: after, state: 'dirty' });
-      this.#dirty.add(key);
-      this.#touched.add(key);
+    if (isHandled<E>(this.#handles, event)) {
+      for (const key of this.#projection.keysOf(event)) this.#applyTo(key, event);
     }
+    // Last: an event that can't be applied must not count as applied.
+    this.#position = event.position;
+  }
+
+  #applyTo(key: string, event: Recorded<E>): void {
+    const entry = this.#entries.get(key);
+    if (entry !== undefined && event.position <= entry.position) return;
+    const view = this.#projection.evolve(entry?.view, event, key);
+    if (view === entry?.view) return;
+    this.#entries.set(key, { view, position: event.position, state: 'dirty' });
+    this.#dirty.add(key);
+    this.#touched.add(key);
   }
 
   takeTouched(): readonly string[] {
@@ -130,8 +165,9 @@ class ProjectionShelf<E extends Event, V extends object> implements Shelf<V> {
     this.#takenPosition = this.#position;
     const changes = this.#saving.map((key): ViewChange => {
       const entry = this.#entries.get(key);
-      if (entry !== undefined) entry.state = 'saving';
-      return { key, json: entry?.view === undefined ? undefined : JSON.stringify(this.#stored.encode(entry.view)) };
+      if (entry === undefined) return { key, json: undefined };
+      entry.state = 'saving';
+      return { key, json: entry.view === undefined ? undefined : this.#jsonOf(entry.view, entry.position) };
     });
     return { collection: this.#collection, position: this.#position, changes };
   }
@@ -141,11 +177,11 @@ class ProjectionShelf<E extends Event, V extends object> implements Shelf<V> {
     for (const key of this.#saving) {
       const entry = this.#entries.get(key);
       if (entry?.state !== 'saving') continue;
-      if (entry.view === undefined) this.#entries.delete(key);
-      else entry.state = 'clean';
+      entry.state = 'clean';
+      if (entry.view === undefined) this.#deleted.add(key);
     }
     this.#saving = [];
-    this.#dropOldest();
+    if (this.#readers === 0) this.#dropOldest();
   }
 
   unsaved(): void {
@@ -158,44 +194,98 @@ class ProjectionShelf<E extends Event, V extends object> implements Shelf<V> {
   }
 
   async get(key: string): Promise<V | undefined> {
-    const entry = this.#entries.get(key);
-    if (entry !== undefined) return entry.view;
-    await this.#fetch([key]);
-    return this.#entries.get(key)?.view;
+    await this.#whenReadable();
+    const known = this.#entries.get(key);
+    if (known !== undefined) return known.view;
+    return this.#reading(async (collection) => {
+      if (collection !== undefined) await this.#fetch(collection, [key]);
+      return this.#entries.get(key)?.view;
+    });
   }
 
   async list(prefix = ''): Promise<readonly Readonly<{ key: string; view: V }>[]> {
-    const views = new Map<string, V>();
-    for await (const { key, json } of this.#listSaved(prefix)) {
-      if (!this.#entries.has(key)) views.set(key, this.#stored.decode(JSON.parse(json)));
-    }
-    for (const [key, { view }] of this.#entries) if (view !== undefined && key.startsWith(prefix)) views.set(key, view);
-    return [...views].map(([key, view]) => ({ key, view })).sort((a, b) => (a.key < b.key ? -1 : 1));
+    await this.#whenReadable();
+    return this.#reading(async (collection) => {
+      const views = new Map<string, V>();
+      if (collection !== undefined) {
+        for await (const { key, json } of this.#listSaved(collection, prefix)) {
+          if (!this.#entries.has(key)) views.set(key, this.#entryOf(json).view);
+        }
+      }
+      for (const [key, { view }] of this.#entries) {
+        if (!key.startsWith(prefix)) continue;
+        if (view === undefined) views.delete(key);
+        else views.set(key, view);
+      }
+      return [...views].map(([key, view]) => ({ key, view })).sort((a, b) => (a.key < b.key ? -1 : 1));
+    });
   }
 
-  async *#listSaved(prefix: string): AsyncIterableIterator<Readonly<{ key: string; json: string }>> {
+  /** Reads from the generation in use; when it is dropped or changed meanwhile, once more from the next one. */
+  async #reading<T>(read: (collection: Collection | undefined) => Promise<T>): Promise<T> {
+    for (;;) {
+      const collection = this.#collection;
+      try {
+        this.#readers += 1;
+        const result = await read(collection);
+        if (collection === this.#collection) return result;
+      } catch (error) {
+        if (!(error instanceof CollectionGone) || this.#feeder === undefined) throw error;
+        if (collection === this.#collection) await this.#feeder.reopen(error);
+      } finally {
+        this.#readers -= 1;
+      }
+      await this.#whenReadable();
+    }
+  }
+
+  async #whenReadable(): Promise<void> {
+    for (let wait = this.#feeder?.readable(); wait !== undefined; wait = this.#feeder?.readable()) await wait;
+  }
+
+  async *#listSaved(
+    collection: Collection,
+    prefix: string,
+  ): AsyncIterableIterator<Readonly<{ key: string; json: string }>> {
     let after: string | undefined;
-    while (this.#collection !== undefined) {
+    for (;;) {
       const query = { prefix, limit: PAGE, ...(after === undefined ? {} : { after }) };
-      const page = await this.#readModels.list(this.#collection, query);
+      const page = await this.#readModels.list(collection, query);
       yield* page;
       if (page.length < PAGE) return;
       after = page.at(-1)?.key;
     }
   }
 
-  async #fetch(keys: readonly string[]): Promise<void> {
-    if (this.#collection === undefined) return;
-    const found = await this.#readModels.load(this.#collection, keys);
-    for (const key of keys) {
-      const json = found.get(key);
-      // An event may have made the view while we waited: what is in memory is newer.
-      if (json === undefined || this.#entries.has(key)) continue;
-      this.#entries.set(key, { view: this.#stored.decode(JSON.parse(json)), state: 'clean' });
+  async #fetch(collection: Collection, keys: readonly string[]): Promise<void> {
+    this.#readers += 1;
+    try {
+      const found = await this.#readModels.load(collection, keys);
+      if (collection !== this.#collection) return;
+      for (const key of keys) {
+        const json = found.get(key);
+        // An event may have made the view while we waited: what is in memory is newer.
+        if (json !== undefined && !this.#entries.has(key)) this.#entries.set(key, this.#entryOf(json));
+      }
+    } finally {
+      this.#readers -= 1;
     }
   }
 
+  #jsonOf(view: V, position: bigint): string {
+    const stored: Stored = { position: String(position), view: this.#stored.encode(view) };
+    return JSON.stringify(stored);
+  }
+
+  // This projection's own version wrote it.
+  #entryOf(json: string): Entry<V> & { view: V } {
+    const { position, view } = JSON.parse(json) as Stored;
+    return { view: this.#stored.decode(view), position: BigInt(position), state: 'clean' };
+  }
+
   #dropOldest(): void {
+    for (const key of this.#deleted) if (this.#entries.get(key)?.state === 'clean') this.#entries.delete(key);
+    this.#deleted.clear();
     let surplus = this.#entries.size - CLEAN_MAX;
     for (const [key, { state }] of this.#entries) {
       if (surplus <= 0) return;

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { systemIds } from '../../src/adapters/ids.ts';
 import { openSqliteEventStore } from '../../src/adapters/sqlite/event-store.ts';
+import { openSqliteReadModels } from '../../src/adapters/sqlite/read-models.ts';
 import type { AggregateDependencies } from '../../src/commands/handle.ts';
 import { type Codec, createCodec } from '../../src/events/codec.ts';
 import { checkLink, seal } from '../../src/events/hash-chain.ts';
@@ -8,6 +9,7 @@ import type { Event, Recorded } from '../../src/kernel/event.ts';
 import { EVENT_CATALOGUE } from '../../src/main/event-catalogue.ts';
 import { type EventStore, NO_STREAM } from '../../src/ports/event-store.ts';
 import type { Log } from '../../src/ports/log.ts';
+import type { ReadModels } from '../../src/ports/read-models.ts';
 import type { Snapshot, Snapshots } from '../../src/ports/snapshots.ts';
 import { createManualClock, type ManualClock } from './manual-clock.ts';
 import { temporaryFolder } from './temporary-folder.ts';
@@ -27,8 +29,10 @@ export type EmbeddedLog = Readonly<{
   kept: Map<string, Snapshot>;
   /** What an aggregate needs, with parts of it replaced. */
   dependencies: (changes?: Partial<AggregateDependencies>) => AggregateDependencies;
-  /** Another connection to the same log, as another process has it. */
-  another: () => EventStore;
+  /** Real read models beside the log; each call is a connection of its own, as another process has it. */
+  readModels: () => ReadModels;
+  /** Another connection to the same log, as another process has it; with another codec, if need be. */
+  another: (by?: Codec) => EventStore;
   /** The events of a stream, or of the whole log. */
   events: (stream?: string) => Promise<readonly Recorded[]>;
   /** Fails unless every event of the stream follows the one before it. */
@@ -44,11 +48,16 @@ export async function openEmbeddedLog(): Promise<EmbeddedLog> {
   const lines: LogLine[] = [];
   const log = logInto(lines);
   const file = join(folder.path, 'events.db');
-  const opened: EventStore[] = [];
-  const open = (): EventStore => {
-    const store = openSqliteEventStore({ file, codec, log });
-    opened.push(store);
-    return store;
+  const opened: Pick<EventStore, 'close'>[] = [];
+  const open = (by: Codec = codec): EventStore => {
+    const connection = openSqliteEventStore({ file, codec: by, log });
+    opened.push(connection);
+    return connection;
+  };
+  const openReadModels = (): ReadModels => {
+    const { readModels } = openSqliteReadModels({ file: join(folder.path, 'views.db') });
+    opened.push(readModels);
+    return readModels;
   };
   const store = open();
   const clock = createManualClock();
@@ -71,6 +80,7 @@ export async function openEmbeddedLog(): Promise<EmbeddedLog> {
     lines,
     kept,
     dependencies: (changes = {}) => ({ store, codec, snapshots, clock, ids: systemIds, log, ...changes }),
+    readModels: openReadModels,
     another: open,
     events,
     checkChain: async (stream) => {

@@ -1,0 +1,56 @@
+import type { Clock } from '../ports/clock.ts';
+import { BEGINNING } from '../ports/event-store.ts';
+
+/** Who waits for which position of the log. */
+export type Arrivals = Readonly<{
+  /** The newest position that was reached. */
+  position: () => bigint;
+  /** Lets those go on who wait for this position or an earlier one. */
+  reach: (position: bigint) => void;
+  /** Resolves `true` once the position is reached, `false` after `timeoutMilliseconds`. */
+  reached: (position: bigint, timeoutMilliseconds: number) => Promise<boolean>;
+}>;
+
+type Waiter = Readonly<{ position: bigint; deadline: number; settle: (isReached: boolean) => void }>;
+
+const SWEEP_MILLISECONDS = 250;
+
+/** Nothing is reached yet. One timer serves all who wait: timeouts are rare, arrivals are not. */
+export function openArrivals(clock: Clock): Arrivals {
+  let waiters: readonly Waiter[] = [];
+  let isSweeping = false;
+  let newest = BEGINNING;
+
+  return {
+    position: () => newest,
+    reach: (position) => {
+      if (position <= newest) return;
+      newest = position;
+      if (waiters.length === 0) return;
+      const waiting = waiters;
+      waiters = waiting.filter((waiter) => waiter.position > newest);
+      for (const waiter of waiting) if (waiter.position <= newest) waiter.settle(true);
+    },
+    reached: (position, timeoutMilliseconds) => {
+      if (position <= newest) return Promise.resolve(true);
+      return new Promise((settle) => {
+        waiters = [...waiters, { position, deadline: clock.monotonicMilliseconds() + timeoutMilliseconds, settle }];
+        void sweep();
+      });
+    },
+  };
+
+  async function sweep(): Promise<void> {
+    if (isSweeping) return;
+    isSweeping = true;
+    while (waiters.length > 0) {
+      await clock.wait(SWEEP_MILLISECONDS);
+      const now = clock.monotonicMilliseconds();
+      const late = waiters.filter((waiter) => waiter.deadline <= now);
+      if (late.length === 0) continue;
+      waiters = waiters.filter((waiter) => waiter.deadline > now);
+      for (const waiter of late) waiter.settle(false);
+    }
+    isSweeping = false;
+  }
+}
