@@ -6,7 +6,7 @@ const FEW = 48;
 /** Up to this many keys, the counters of wide digits cost more than the passes that they save. */
 const MANY = 8_192;
 const NARROW_DIGIT_BITS = 8;
-const WIDE_DIGIT_BITS = 11;
+const WIDE_DIGIT_BITS = 12;
 
 /**
  * Sorts the first `count` unsigned 32-bit keys, and a payload along with them when there is one. The arrays given may be
@@ -19,7 +19,7 @@ export function sortedByKey(keys: Words, payload: Words | undefined, count: numb
   }
   const differing = differingBits(keys, count);
   if (differing === undefined) return { keys, payload };
-  const digitBits = count <= MANY ? NARROW_DIGIT_BITS : WIDE_DIGIT_BITS;
+  const digitBits = digitBitsFor(differing, count);
   const mask = 2 ** digitBits - 1;
   let from: Sorted = { keys, payload };
   let to: Sorted = { keys: new Uint32Array(count), payload: payload && new Uint32Array(count) };
@@ -66,6 +66,13 @@ function differingBits(keys: Words, count: number): number | undefined {
 
 function lowestBit(value: number): number {
   return 31 - Math.clz32(value & -value);
+}
+
+/** Digits as narrow as they may be without one more pass over all keys. */
+function digitBitsFor(differing: number, count: number): number {
+  const bits = 32 - Math.clz32(differing) - lowestBit(differing);
+  const passes = Math.ceil(bits / (count <= MANY ? NARROW_DIGIT_BITS : WIDE_DIGIT_BITS));
+  return Math.ceil(bits / passes);
 }
 
 /** Where the first key of every digit goes. */
@@ -127,12 +134,12 @@ export function orderOfWords(words: Words, count: number): Words | undefined {
   for (let i = 0; i < count; i++) from[i] = i;
   if (count <= FEW) return from.sort((a, b) => compareWords(words, a, b));
   let to = new Uint32Array(count);
-  const digitBits = count <= MANY ? NARROW_DIGIT_BITS : WIDE_DIGIT_BITS;
-  const mask = 2 ** digitBits - 1;
   for (let word = 3; word >= 0; word--) {
     let differing = 0;
     for (let i = 0; i < count; i++) differing |= (words[4 * i + word] ?? 0) ^ (words[word] ?? 0);
     if (differing === 0) continue;
+    const digitBits = digitBitsFor(differing, count);
+    const mask = 2 ** digitBits - 1;
     for (let shift = lowestBit(differing); shift < 32 && differing >>> shift !== 0; shift += digitBits) {
       if (((differing >>> shift) & mask) === 0) continue;
       scatterOrder(words, word, shift, mask, from, to);
