@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { Command } from 'commander';
+import { UndecodableEvent } from '../events/codec.ts';
 import { checkLink } from '../events/hash-chain.ts';
 import { streamId } from '../kernel/stream-name.ts';
-import { BEGINNING } from '../ports/event-store.ts';
+import { BEGINNING, StoreUnavailable } from '../ports/event-store.ts';
 import type { EvidenceReference } from '../ports/evidence.ts';
 import {
   applyToHistory,
@@ -41,12 +42,29 @@ async function verify(house: House, progress: Progress): Promise<Findings> {
   const findings: Findings = { events: 0, streams: 0, commits: 0, evidence: 0, problems: [] };
   const end = await house.store.end();
   try {
-    await checkChains(house, findings, (done) => progress.show(done, 2n * end));
-    await checkCommits(house, findings, (done) => progress.show(end + done, 2n * end));
+    await toItsEnd(
+      findings,
+      checkChains(house, findings, (done) => progress.show(done, 2n * end)),
+    );
+    await toItsEnd(
+      findings,
+      checkCommits(house, findings, (done) => progress.show(end + done, 2n * end)),
+    );
   } finally {
     progress.stop();
   }
   return findings;
+}
+
+/** A log that can't be read to its end is a finding too, and takes nothing from those before it. */
+async function toItsEnd(findings: Findings, checking: Promise<void>): Promise<void> {
+  try {
+    await checking;
+  } catch (error) {
+    const isOfTheLog = error instanceof UndecodableEvent || findings.problems.length > 0;
+    if (!isOfTheLog || error instanceof StoreUnavailable) throw error;
+    findings.problems.push(error instanceof Error ? error.message : String(error));
+  }
 }
 
 async function checkChains(house: House, findings: Findings, progress: (done: bigint) => void): Promise<void> {

@@ -1,0 +1,151 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { openEdgeward } from '../support/edgeward-server.ts';
+
+const edgeward = await openEdgeward();
+const bad = await openEdgeward({ PORT: 'eighty', QUIET_PERIOD: '2 minutes', WEBHOOK_RETRIES: '-1', LOG_LEVEL: 'loud' });
+
+test.after(async () => {
+  await edgeward.remove();
+  await bad.remove();
+});
+
+const GROUPS = ['admin', 'region', 'router', 'customer', 'token', 'subnet', 'whitelist', 'commit', 'projections'];
+const LEAVES = ['serve', 'demo', 'events', 'state', 'verify'];
+
+// Help
+
+test('help names every command, and is no error', async () => {
+  for (const args of [['--help'], ['help']]) {
+    const { exitCode, out, err } = await edgeward.command(...args);
+    assert.is(exitCode, 0);
+    assert.is(err, '');
+    for (const command of [...GROUPS, ...LEAVES]) assert.match(out, new RegExp(`^ {2}${command}\\b`, 'm'), command);
+  }
+});
+
+test('every command has help of its own, which names --json', async () => {
+  for (const group of GROUPS) {
+    const { exitCode, out } = await edgeward.command(group, '--help');
+    assert.is(exitCode, 0, group);
+    const commands = [...out.matchAll(/^ {2}(\w+) .*\[options\]/gm)].map(([, name]) => String(name));
+    assert.ok(commands.length > 0, `${group} has commands`);
+    for (const command of commands) {
+      const help = await edgeward.command(group, command, '--help');
+      assert.is(help.exitCode, 0, `${group} ${command}`);
+      assert.match(help.out, '--json', `${group} ${command}`);
+    }
+  }
+  for (const leaf of ['events', 'state', 'verify'])
+    assert.match((await edgeward.command(leaf, '--help')).out, '--json');
+});
+
+test('the version is asked for and no error', async () => {
+  const { exitCode, out } = await edgeward.command('--version');
+  assert.is(exitCode, 0);
+  assert.is(out, '0.0.0-test\n');
+});
+
+// Usage
+
+const MISUSES: readonly (readonly string[])[] = [
+  [],
+  ['nothing'],
+  ['--nothing'],
+  ['region'],
+  ['region', 'nothing'],
+  ['region', 'create'],
+  ['region', 'create', 'one', 'two'],
+  ['region', 'list', '--nothing'],
+  ['region', 'list', 'more'],
+  ['router', 'add', 'eu-west', 'edge1'],
+  ['router', 'add', 'eu-west', 'edge1', '--driver'],
+  ['customer', 'create', 'Acme', '--rate-limit', '0'],
+  ['customer', 'create', 'Acme', '--rate-limit', '-1'],
+  ['customer', 'create', 'Acme', '--rate-limit', '1.5'],
+  ['customer', 'create', 'Acme', '--rate-limit', 'many'],
+  ['customer', 'create', 'Acme', '--rate-limit', '10000000000000000'],
+  ['customer', 'create', 'Acme', '--whitelist-limit', '-1'],
+  ['customer', 'create', 'Acme', '--evidence-max-bytes', '0'],
+  ['customer', 'create', 'Acme', '--webhook-url', 'ftp://hooks.example.com'],
+  ['customer', 'create', 'Acme', '--webhook-url', 'https://user:password@hooks.example.com'],
+  ['customer', 'create', 'Acme', '--webhook-url', 'hooks.example.com'],
+  ['customer', 'create', ''],
+  ['customer', 'create', ' Acme'],
+  ['customer', 'create', '株式会社'],
+  ['customer', 'create', 'x'.repeat(65)],
+  ['customer', 'create', 'a\nb'],
+  ['region', 'create', ''],
+  ['region', 'create', 'x'.repeat(65)],
+  ['admin', 'create', 'Root'],
+  ['admin', 'create', '../root'],
+  ['subnet', 'add', 'Acme', '203.0.113.0/24', '--region', 'eu-west', '--asn', '64500'],
+  ['subnet', 'add', 'Acme', '203.0.113.0/24', '--region', 'eu-west', '--metro', 'ams'],
+  ['subnet', 'add', 'Acme', '203.0.113.0/24', '--asn', '64500', '--metro', 'ams'],
+  ['commit', 'diff', 'Acme'],
+  ['events'],
+  ['projections', 'rebuild'],
+  ['projections', 'rebuild', 'subnets', '--all'],
+  ['serve', 'more'],
+  ['demo', '--nothing'],
+];
+
+for (const args of MISUSES) {
+  test(`"edgeward ${args.map((arg) => arg.slice(0, 20)).join(' ')}" is a misuse: 2, and why on standard error`, async () => {
+    const { exitCode, out, err } = await edgeward.command(...args);
+    assert.is(exitCode, 2, err);
+    assert.is(out, '');
+    assert.ok(err.trim().length > 0);
+    assert.not.match(err, /\n\s+at /, 'no stack');
+  });
+}
+
+test('a mistyped command is told what was probably meant', async () => {
+  assert.match((await edgeward.command('regoin', 'list')).err, 'Did you mean region?');
+});
+
+test('nothing of all this was recorded', async () => {
+  assert.equal(await edgeward.events(), []);
+});
+
+// Failures for machines
+
+test('with --json a failure is JSON on standard error, and standard output is empty', async () => {
+  for (const [args, exitCode, error] of [
+    [['customer', 'show', 'Nobody'], 3, { code: 'not-found', message: 'customer Nobody not found.' }],
+    [
+      ['region', 'create', ' '],
+      2,
+      {
+        code: 'bad-region-name',
+        message: 'a region name has 1 to 64 characters, no space at either end and no control characters.',
+      },
+    ],
+    [['subnet', 'remove', '99'], 3, { code: 'not-found', message: 'subnet 99 not found.' }],
+  ] as const) {
+    const outcome = await edgeward.command(...args, '--json');
+    assert.is(outcome.exitCode, exitCode);
+    assert.is(outcome.out, '');
+    assert.equal(JSON.parse(outcome.err), { error });
+  }
+});
+
+test('for people a failure is one line', async () => {
+  const { exitCode, out, err } = await edgeward.command('customer', 'show', 'Nobody');
+  assert.equal({ exitCode, out, err }, { exitCode: 3, out: '', err: 'edgeward: customer Nobody not found.\n' });
+});
+
+// Settings
+
+test('bad settings are named all at once, whatever the command', async () => {
+  for (const args of [['region', 'list'], ['customer', 'create', 'Acme'], ['verify']]) {
+    const { exitCode, out, err } = await bad.command(...args);
+    assert.is(exitCode, 78);
+    assert.is(out, '');
+    assert.is(err.split('\n').length, 2, 'one line');
+    for (const variable of ['PORT', 'QUIET_PERIOD', 'WEBHOOK_RETRIES', 'LOG_LEVEL']) assert.match(err, variable);
+    assert.not.match(err, 'DATA_DIR');
+  }
+});
+
+test.run();
