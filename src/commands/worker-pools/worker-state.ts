@@ -1,6 +1,9 @@
 import type { Architecture } from '../../events/worker-pools/architectures.ts';
 import type { WorkerEvent } from '../../events/worker-pools/worker.ts';
 
+/** What the provider's driver needs to find the instance again. */
+export type WorkerPoolData = Extract<WorkerEvent, { type: 'InstanceCreated' }>['data']['workerPoolData'];
+
 /** Why an instance is to be ended. `forced`: at once, whatever it runs. */
 export type TerminationRequest = Readonly<{ code: string; because: string; forced: boolean; requestedAt: string }>;
 
@@ -9,10 +12,11 @@ export type RunningTask = Readonly<{ task: string; scope: string; startedAt: str
 /** A run of an instance, from the request to the provider until it is known to be gone. */
 export type Instance = Readonly<{
   run: string;
+  providerAccount: string;
   architectures: readonly Architecture[];
   requestedAt: string;
   /** Absent while the provider has not answered. */
-  created?: Readonly<{ instanceCreatedAt: string; workerPoolData: Readonly<Record<string, unknown>> }>;
+  created?: Readonly<{ instanceCreatedAt: string; workerPoolData: WorkerPoolData }>;
   /** Absent while it boots. */
   connected?: Readonly<{ connectedAt: string; dynamicMetadata: Readonly<Record<string, unknown>> }>;
   idleSince?: string;
@@ -43,8 +47,13 @@ export function evolveWorker(state: WorkerState, event: WorkerEvent): WorkerStat
       return { ...state, worker, pool, architectures, registeredAt };
     }
     case 'InstanceLaunchRequested': {
-      const { run, architectures, requestedAt } = event.data;
-      return { ...state, lastRun: run, architectures, instance: { run, architectures, requestedAt, tasksRun: 0 } };
+      const { run, providerAccount, architectures, requestedAt } = event.data;
+      return {
+        ...state,
+        lastRun: run,
+        architectures,
+        instance: { run, providerAccount, architectures, requestedAt, tasksRun: 0 },
+      };
     }
     case 'InstanceCreated': {
       const { instanceCreatedAt, workerPoolData } = event.data;

@@ -4,9 +4,9 @@ import type { StreamCategory } from '../../kernel/stream-name.ts';
 import type { Architecture } from '../../events/worker-pools/architectures.ts';
 import { type WorkerEvent, workerEvents } from '../../events/worker-pools/worker.ts';
 import { sameJson } from './same-json.ts';
-import { evolveWorker, type Instance, NO_WORKER, type WorkerState } from './worker-state.ts';
+import { evolveWorker, type Instance, NO_WORKER, type WorkerPoolData, type WorkerState } from './worker-state.ts';
 
-type Json = Extract<WorkerEvent, { type: 'InstanceCreated' }>['data']['workerPoolData'];
+type Json = Extract<WorkerEvent, { type: 'WorkerConnected' }>['data']['dynamicMetadata'];
 
 export type WorkerCommand =
   | Command<
@@ -15,9 +15,16 @@ export type WorkerCommand =
     >
   | Command<
       'RequestLaunch',
-      { run: string; architectures: readonly Architecture[]; activationSha256: string; because: string; at: string }
+      {
+        run: string;
+        providerAccount: string;
+        architectures: readonly Architecture[];
+        activationSha256: string;
+        because: string;
+        at: string;
+      }
     >
-  | Command<'RecordInstanceCreated', { run: string; instanceCreatedAt: string; workerPoolData: Json }>
+  | Command<'RecordInstanceCreated', { run: string; instanceCreatedAt: string; workerPoolData: WorkerPoolData }>
   | Command<'RecordLaunchFailed', { run: string; code: string; because: string; at: string }>
   /** `run` is null for a worker without a pool. */
   | Command<'RecordWorkerConnected', { run: string | null; dynamicMetadata: Json; at: string }>
@@ -74,7 +81,7 @@ function decide(command: WorkerCommand, state: WorkerState): Decision<WorkerEven
 type DataOf<Type extends WorkerCommand['type']> = Extract<WorkerCommand, { type: Type }>['data'];
 
 function requestLaunch(data: DataOf<'RequestLaunch'>, state: Registered): Decision<WorkerEvent> {
-  const { run, architectures, activationSha256, because, at } = data;
+  const { run, providerAccount, architectures, activationSha256, because, at } = data;
   if (state.lastRun === run) return [];
   if (state.pool === null) return refuse('worker-without-pool', `${state.worker} has no pool to launch instances.`);
   if (state.instance !== undefined) return refuse('instance-exists', `${state.worker} has an instance already.`);
@@ -82,7 +89,16 @@ function requestLaunch(data: DataOf<'RequestLaunch'>, state: Registered): Decisi
   return [
     {
       type: 'InstanceLaunchRequested',
-      data: { worker, pool, run, architectures: [...architectures], activationSha256, because, requestedAt: at },
+      data: {
+        worker,
+        pool,
+        run,
+        providerAccount,
+        architectures: [...architectures],
+        activationSha256,
+        because,
+        requestedAt: at,
+      },
     },
   ];
 }

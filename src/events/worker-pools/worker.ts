@@ -3,6 +3,8 @@ import { defineEvent, type EventOf } from '../codec.ts';
 import { architecture } from './architectures.ts';
 
 const json = z.record(z.string(), z.json());
+/** What a provider's driver needs to find the instance again. */
+const instanceData = z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()]));
 const ofRun = { worker: z.string(), pool: z.string(), run: z.string() } as const;
 
 /** The worker is known from now on; it keeps its name through all of its instances. Without a pool it is a machine of its own. */
@@ -23,6 +25,8 @@ export const InstanceLaunchRequested = defineEvent(
   1,
   z.strictObject({
     ...ofRun,
+    /** The account that the instance is created with, and ended with, whatever the pool says by then. */
+    providerAccount: z.string(),
     architectures: z.array(architecture),
     activationSha256: z.string(),
     because: z.string(),
@@ -34,7 +38,7 @@ export const InstanceLaunchRequested = defineEvent(
 export const InstanceCreated = defineEvent(
   'InstanceCreated',
   1,
-  z.strictObject({ ...ofRun, instanceCreatedAt: z.string(), workerPoolData: json }),
+  z.strictObject({ ...ofRun, instanceCreatedAt: z.string(), workerPoolData: instanceData }),
 );
 
 /** There is no instance, and there will be none in this run. */

@@ -16,6 +16,7 @@ const registered: WorkerEvent = {
 
 function requested(run: string, minute = 1): WorkerEvent {
   const more = {
+    providerAccount: 'hcloud',
     architectures: ['amd64' as const],
     activationSha256: 'abc',
     because: 'asked',
@@ -73,7 +74,14 @@ const isGone = (run: string, minute = 30): WorkerCommand => ({
 
 const launch = (run: string): WorkerCommand => ({
   type: 'RequestLaunch',
-  data: { run, architectures: ['amd64'], activationSha256: 'abc', because: 'asked', at: at(1) },
+  data: {
+    run,
+    providerAccount: 'hcloud',
+    architectures: ['amd64'],
+    activationSha256: 'abc',
+    because: 'asked',
+    at: at(1),
+  },
 });
 const say = (cpus: number): WorkerCommand => ({
   type: 'RecordWorkerConnected',

@@ -110,7 +110,14 @@ const workerHistory: readonly WorkerEvent[] = [
   },
   {
     type: 'InstanceLaunchRequested',
-    data: { ...of, architectures: ['amd64'], activationSha256: 'x', because: 'x', requestedAt: minute(1) },
+    data: {
+      ...of,
+      providerAccount: 'hcloud',
+      architectures: ['amd64'],
+      activationSha256: 'x',
+      because: 'x',
+      requestedAt: minute(1),
+    },
   },
   ...launch('spot-001', 'a', minute(2), 2),
   { type: 'TaskStarted', data: { ...of, task: 't', scope: 'debian', expectedSeconds: 60, startedAt: minute(4) } },

@@ -1,0 +1,75 @@
+import type { ScopeLimits } from '../../events/worker-pools/limits.ts';
+import type { ScopeEvent } from '../../events/worker-pools/scope.ts';
+import type { WorkerPoolEvent } from '../../events/worker-pools/worker-pool.ts';
+import type { Recorded } from '../../kernel/event.ts';
+import type { Duty, Process } from '../../kernel/process.ts';
+
+type Watched =
+  | Extract<WorkerPoolEvent, { type: 'WorkerPoolScopeAdmitted' | 'WorkerPoolScopeReleased' | 'WorkerPoolDeleted' }>
+  | Extract<ScopeEvent, { type: 'ScopeWorkerPoolAdded' | 'ScopeWorkerPoolRemoved' }>;
+
+type Terms = Readonly<{ priority: number; limits: ScopeLimits }>;
+
+/** What the pool's stream says about a scope, and what the scope's own stream says. */
+export type MembershipState = Readonly<{ scope: string; pool: string; admitted: Terms | null; isAdded: boolean }>;
+
+export type MembershipDuty =
+  | Duty<'FollowIntoScope', Readonly<{ scope: string; pool: string }> & Terms>
+  | Duty<'FollowOutOfScope', Readonly<{ scope: string; pool: string }>>;
+
+/** Makes the scope's stream say what the pool's stream decided, where a command did not get that far. */
+export const finishMemberships: Process<Watched, MembershipState, MembershipDuty> = {
+  name: 'finish-memberships',
+  version: 1,
+  handles: [
+    'WorkerPoolScopeAdmitted',
+    'WorkerPoolScopeReleased',
+    'WorkerPoolDeleted',
+    'ScopeWorkerPoolAdded',
+    'ScopeWorkerPoolRemoved',
+  ],
+  keysOf: (event) =>
+    event.type === 'WorkerPoolDeleted'
+      ? event.data.scopes.map((scope) => keyOf(event.data.pool, scope))
+      : [keyOf(event.data.pool, event.data.scope)],
+  evolve: (state, event, key) => {
+    const next = changed(state ?? unknown(key), event);
+    return next.admitted === null && !next.isAdded ? undefined : next;
+  },
+  owed: ({ scope, pool, admitted, isAdded }) => {
+    if (admitted !== null && !isAdded) {
+      return [{ type: 'FollowIntoScope', id: `into/${keyOf(pool, scope)}`, data: { scope, pool, ...admitted } }];
+    }
+    if (admitted === null && isAdded) {
+      return [{ type: 'FollowOutOfScope', id: `out/${keyOf(pool, scope)}`, data: { scope, pool } }];
+    }
+    return [];
+  },
+  wakeAt: () => undefined,
+};
+
+/** Neither name can hold a slash. */
+function keyOf(pool: string, scope: string): string {
+  return `${pool}/${scope}`;
+}
+
+function unknown(key: string): MembershipState {
+  const [pool = '', scope = ''] = key.split('/');
+  return { scope, pool, admitted: null, isAdded: false };
+}
+
+function changed(state: MembershipState, event: Recorded<Watched>): MembershipState {
+  switch (event.type) {
+    case 'WorkerPoolScopeAdmitted': {
+      const { priority, limits } = event.data;
+      return { ...state, admitted: { priority, limits } };
+    }
+    case 'WorkerPoolScopeReleased':
+    case 'WorkerPoolDeleted':
+      return { ...state, admitted: null };
+    case 'ScopeWorkerPoolAdded':
+      return { ...state, isAdded: true };
+    case 'ScopeWorkerPoolRemoved':
+      return { ...state, isAdded: false };
+  }
+}

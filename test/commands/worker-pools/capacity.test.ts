@@ -1,0 +1,71 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { carryOutScaling } from '../../../src/commands/worker-pools/carry-out-scaling.ts';
+import { activeSlots } from '../../../src/commands/worker-pools/pool-state.ts';
+import type { ScalingDecision } from '../../../src/commands/worker-pools/scaling/decision.ts';
+import { openWorkerPoolHouse } from '../../support/worker-pool-house.ts';
+import { accepted, foundPool } from '../../support/worker-pool-records.ts';
+
+const limits = { max_active_instances: 5, target_max_seconds_per_month: null, max_idle_seconds: 3600 };
+
+function launching(count: number): ScalingDecision {
+  const launch = { pool: 'spot', scope: 'debian', architecture: 'amd64' as const, count, because: 'a queue' };
+  return { launches: [launch], terminations: [], refusals: [] };
+}
+
+test('several runs of scaling at once, in processes of their own, never pass max_active_instances', async () => {
+  const house = await openWorkerPoolHouse();
+  try {
+    await foundPool(house, { limits });
+    const at = house.clock.nowText();
+    const outcomes = await Promise.all(
+      [3, 3, 3, 3].map((count) =>
+        carryOutScaling(launching(count), ['spot'], at, house.context, { ...house.anotherProcess(), ids: house.ids }),
+      ),
+    );
+    const workers = outcomes.flatMap(({ reserved }) => reserved);
+    assert.equal(workers.toSorted(), ['spot-001', 'spot-002', 'spot-003', 'spot-004', 'spot-005']);
+    assert.is(activeSlots((await house.workerPools.state('spot')).state).length, 5);
+  } finally {
+    await house.close();
+  }
+});
+
+test('a decision is kept with its reasons before it is carried out; a worker without an instance is passed over', async () => {
+  const house = await openWorkerPoolHouse();
+  try {
+    await foundPool(house, { limits });
+    const register = { worker: 'spot-001', pool: 'spot', architectures: ['amd64'] as const, at: house.clock.nowText() };
+    accepted(await house.workers.handle('spot-001', { type: 'RegisterWorker', data: register }, house.context));
+    const ending = {
+      pool: 'spot',
+      worker: 'spot-001',
+      afterTask: false,
+      code: 'idle' as const,
+      because: 'idle for long',
+    };
+    const refusal = { scope: 'debian', architecture: 's390x' as const, unmet: 1, because: 'no pool supports it' };
+    const decision: ScalingDecision = {
+      ...launching(1),
+      terminations: [ending],
+      refusals: [{ ...refusal, pool: null, code: 'no-pool' }],
+    };
+    const done = await carryOutScaling(decision, ['spot'], house.clock.nowText(), house.context, house);
+    assert.equal(done, { reserved: ['spot-001'], ending: [] });
+    await house.catchUp();
+    const view = await house.views.workerPools.get('spot');
+    assert.equal(
+      view?.decision?.launches.map(({ because }) => because),
+      ['a queue'],
+    );
+    assert.equal(
+      view?.decision?.terminations.map(({ because }) => because),
+      ['idle for long'],
+    );
+    assert.is((await house.views.scopes.get('debian'))?.refused['s390x']?.because, 'no pool supports it');
+  } finally {
+    await house.close();
+  }
+});
+
+test.run();

@@ -1,0 +1,90 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { addScopeWorkerPool, removeScopeWorkerPool } from '../../../src/commands/worker-pools/scope-membership.ts';
+import type { ScopeEvent } from '../../../src/events/worker-pools/scope.ts';
+import type { WorkerPoolEvent } from '../../../src/events/worker-pools/worker-pool.ts';
+import { isRefusal } from '../../../src/kernel/decider.ts';
+import { finishMemberships } from '../../../src/processes/worker-pools/finish-memberships.ts';
+import { performFinishMembership } from '../../../src/processes/worker-pools/perform-finish-membership.ts';
+import { recordedInOrder, specifyProcess } from '../../specification.ts';
+import { openWorkerPoolHouse } from '../../support/worker-pool-house.ts';
+import { accepted, foundPool } from '../../support/worker-pool-records.ts';
+
+const limits = { target_max_seconds_per_month: null, target_latency_seconds: null };
+const AT = '2026-11-27T20:50:00.000+00:00';
+const of = { scope: 'debian', pool: 'spot' };
+const terms = { priority: 3, limits };
+
+type Watched =
+  | Extract<WorkerPoolEvent, { type: 'WorkerPoolScopeAdmitted' | 'WorkerPoolScopeReleased' | 'WorkerPoolDeleted' }>
+  | Extract<ScopeEvent, { type: 'ScopeWorkerPoolAdded' | 'ScopeWorkerPoolRemoved' }>;
+
+const admitted: Watched = { type: 'WorkerPoolScopeAdmitted', data: { ...of, ...terms } };
+const added: Watched = { type: 'ScopeWorkerPoolAdded', data: { ...of, ...terms } };
+const released: Watched = { type: 'WorkerPoolScopeReleased', data: of };
+const removed: Watched = { type: 'ScopeWorkerPoolRemoved', data: of };
+const deleted: Watched = { type: 'WorkerPoolDeleted', data: { pool: 'spot', scopes: ['debian'], running: [] } };
+
+function given(...events: readonly Watched[]) {
+  return specifyProcess(finishMemberships).given(...recordedInOrder(events, AT));
+}
+
+test('a scope that a pool admitted follows, once', () => {
+  given(admitted)
+    .at(AT)
+    .owes({ type: 'FollowIntoScope', data: { ...of, ...terms } });
+  given(admitted, added).at(AT).owesNothing();
+});
+
+test('a scope that a pool gave back, by itself or with its deletion, follows as well', () => {
+  given(admitted, added, released).at(AT).owes({ type: 'FollowOutOfScope', data: of });
+  given(admitted, added, deleted).at(AT).owes({ type: 'FollowOutOfScope', data: of });
+  given(admitted, added, released, removed).isOver();
+  given(admitted, released).isOver();
+});
+
+test('what a command left undone is finished, and a duty that is out of date does nothing', async () => {
+  const house = await openWorkerPoolHouse();
+  try {
+    await foundPool(house);
+    accepted(await house.scopes.handle('kali', { type: 'CreateScope', data: { scope: 'kali' } }, house.context));
+    const perform = performFinishMembership(house);
+    const signal = new AbortController().signal;
+    accepted(
+      await house.workerPools.handle('spot', { type: 'AdmitScope', data: { scope: 'kali', ...terms } }, house.context),
+    );
+    const into = { type: 'FollowIntoScope', id: 'x', data: { scope: 'kali', pool: 'spot', ...terms } } as const;
+    const out = { type: 'FollowOutOfScope', id: 'y', data: { scope: 'kali', pool: 'spot' } } as const;
+    await perform(out, signal);
+    assert.equal((await house.scopes.state('kali')).state.pools, {});
+    await perform(into, signal);
+    assert.equal((await house.scopes.state('kali')).state.pools, { spot: terms });
+    accepted(await removeScopeWorkerPool({ scope: 'kali', pool: 'spot' }, house.context, house));
+    await perform(into, signal);
+    assert.equal((await house.scopes.state('kali')).state.pools, {});
+  } finally {
+    await house.close();
+  }
+});
+
+test('two scopes that want a pool for one at the same moment: one gets it, whichever process asks', async () => {
+  const house = await openWorkerPoolHouse();
+  try {
+    await foundPool(house, { instance_wide: false });
+    accepted(await removeScopeWorkerPool(of, house.context, house));
+    const names = ['s1', 's2', 's3', 's4'];
+    for (const name of names) {
+      accepted(await house.scopes.handle(name, { type: 'CreateScope', data: { scope: name } }, house.context));
+    }
+    const answers = await Promise.all(
+      names.map((scope) => addScopeWorkerPool({ scope, pool: 'spot' }, {}, house.context, house.anotherProcess())),
+    );
+    assert.is(answers.filter((answer) => !isRefusal(answer)).length, 1);
+    const states = await Promise.all(names.map((name) => house.scopes.state(name)));
+    assert.is(states.filter(({ state }) => 'spot' in state.pools).length, 1);
+  } finally {
+    await house.close();
+  }
+});
+
+test.run();

@@ -1,0 +1,364 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { deleteWorkerPool } from '../../../src/commands/worker-pools/delete-worker-pool.ts';
+import type { WorkerEvent } from '../../../src/events/worker-pools/worker.ts';
+import type { WorkerPoolEvent } from '../../../src/events/worker-pools/worker-pool.ts';
+import { instanceLifecycle, type RunState } from '../../../src/processes/worker-pools/instance-lifecycle.ts';
+import { performInstanceLifecycle } from '../../../src/processes/worker-pools/perform-instance-lifecycle.ts';
+import { poolMonthMilliseconds } from '../../../src/projections/worker-pools/pool-usage-view.ts';
+import { foldViews, recordedInOrder, specifyProcess } from '../../specification.ts';
+import { createDummyCloud, type DummyCloud } from '../../support/dummy-cloud.ts';
+import { openWorkerPoolHouse, type WorkerPoolHouse } from '../../support/worker-pool-house.ts';
+import { accepted, foundPool } from '../../support/worker-pool-records.ts';
+
+type Watched =
+  | Extract<WorkerPoolEvent, { type: 'InstanceReserved' | 'InstanceReleased' | 'WorkerPoolDeleted' }>
+  | Exclude<WorkerEvent, { type: 'WorkerRegistered' | 'WorkerConnected' }>;
+
+const AT = '2026-11-27T20:50:00.000+00:00';
+const run = { worker: 'spot-001', pool: 'spot', run: 'a' } as const;
+
+const reserved: Watched = { type: 'InstanceReserved', data: { ...run, number: 1, because: 'asked', reservedAt: AT } };
+const requested: Watched = {
+  type: 'InstanceLaunchRequested',
+  data: {
+    ...run,
+    providerAccount: 'hcloud',
+    architectures: ['amd64'],
+    activationSha256: 'x',
+    because: 'asked',
+    requestedAt: AT,
+  },
+};
+const created: Watched = { type: 'InstanceCreated', data: { ...run, instanceCreatedAt: AT, workerPoolData: {} } };
+const started: Watched = {
+  type: 'TaskStarted',
+  data: { ...run, task: 't', scope: 'debian', expectedSeconds: 1, startedAt: AT },
+};
+const finished: Watched = {
+  type: 'TaskFinished',
+  data: { ...run, task: 't', scope: 'debian', outcome: 'finished', startedAt: AT, finishedAt: AT },
+};
+const gone: Watched = {
+  type: 'InstanceTerminated',
+  data: { ...run, instanceCreatedAt: AT, terminatedAt: AT, because: 'idle' },
+};
+const deleted: Watched = { type: 'WorkerPoolDeleted', data: { pool: 'spot', scopes: [], running: ['spot-001'] } };
+
+function ending(forced: boolean): Watched {
+  const why = { code: 'idle', because: 'idle', forced, requestedAt: AT };
+  return { type: 'InstanceTerminationRequested', data: { ...run, ...why } };
+}
+
+function given(...events: readonly Watched[]) {
+  return specifyProcess(instanceLifecycle).given(...recordedInOrder(events, AT, 1, 'worker-spot-001'));
+}
+
+test('a reserved place becomes a request, the request an instance', () => {
+  given(reserved)
+    .at(AT)
+    .owes({ type: 'RequestLaunch', data: { ...run, because: 'asked' } });
+  given(reserved, requested).at(AT).owes({ type: 'CreateInstance', data: run });
+  given(reserved, requested, created).at(AT).owesNothing();
+});
+
+test('an instance is ended when that was asked for and its task has ended, or at once by force', () => {
+  const terminate = { type: 'TerminateInstance', data: { ...run, because: 'idle' } } as const;
+  given(reserved, requested, created, ending(false)).at(AT).owes(terminate);
+  given(reserved, requested, created, started, ending(false)).at(AT).owesNothing();
+  given(reserved, requested, created, started, ending(false), finished).at(AT).owes(terminate);
+  given(reserved, requested, created, started, ending(true)).at(AT).owes(terminate);
+});
+
+test('an instance that is wanted gone before it was created is created first: nobody knows whether it exists', () => {
+  given(reserved, requested, ending(false)).at(AT).owes({ type: 'CreateInstance', data: run });
+});
+
+test('what is over gives its place back, and then is forgotten', () => {
+  const released: Watched = {
+    type: 'InstanceReleased',
+    data: { ...run, number: 1, outcome: 'terminated', releasedAt: AT },
+  };
+  const history = [reserved, requested, created, ending(false), gone];
+  given(...history)
+    .at(AT)
+    .owes({ type: 'ReleaseInstance', data: { ...run, outcome: 'terminated' } });
+  given(...history, released).isOver();
+  const failed: Watched = { type: 'InstanceLaunchFailed', data: { ...run, code: 'x', because: 'x', failedAt: AT } };
+  given(reserved, requested, failed)
+    .at(AT)
+    .owes({ type: 'ReleaseInstance', data: { ...run, outcome: 'launch-failed' } });
+});
+
+test('a pool deleted by force ends what runs, and what has not begun gives its place back', () => {
+  given(reserved, requested, created, deleted).at(AT).owes({ type: 'EndForDeletion', data: run });
+  given(reserved, deleted)
+    .at(AT)
+    .owes({ type: 'ReleaseInstance', data: { ...run, outcome: 'launch-failed' } });
+});
+
+// With real streams, views and secrets, and a provider in memory
+
+type Tools = Pick<WorkerPoolHouse, 'workerPools' | 'workers' | 'assets' | 'secrets'>;
+
+async function states(house: WorkerPoolHouse): Promise<readonly RunState[]> {
+  const events = [];
+  for await (const page of house.store.readAll(-1n)) events.push(...page);
+  const watched = new Set<string>(instanceLifecycle.handles);
+  // The codec has checked them; these are the types that the process names.
+  return [...foldViews(instanceLifecycle, events.filter(({ type }) => watched.has(type)) as never[]).values()];
+}
+
+/** Pays what is owed, one duty after another, until nothing is; a failure ends the round. */
+async function settle(house: WorkerPoolHouse, cloud: DummyCloud, tools: Tools = house): Promise<void> {
+  const perform = performInstanceLifecycle({
+    ...tools,
+    openCloud: cloud.openCloud,
+    clock: house.clock,
+    ids: house.ids,
+    serverUrl: 'http://127.0.0.1:8080',
+    launchPatienceMilliseconds: 600_000,
+  });
+  for (let round = 0; round < 50; round += 1) {
+    const duties = (await states(house)).flatMap((state) => instanceLifecycle.owed(state, house.clock.now()));
+    if (duties.length === 0) return;
+    for (const duty of duties) await perform(duty, new AbortController().signal);
+  }
+  throw new Error('still owing after 50 rounds');
+}
+
+async function reserve(house: WorkerPoolHouse, runs: readonly string[]): Promise<void> {
+  const data = { runs, because: 'asked', at: house.clock.nowText(), partly: false };
+  accepted(await house.workerPools.handle('spot', { type: 'ReserveInstances', data }, house.context));
+}
+
+async function askForEnd(house: WorkerPoolHouse, worker: string): Promise<void> {
+  const data = { code: 'asked', because: 'asked', forced: false, at: house.clock.nowText() };
+  accepted(await house.workers.handle(worker, { type: 'RequestTermination', data }, house.context));
+}
+
+async function inHouse(work: (house: WorkerPoolHouse, cloud: DummyCloud) => Promise<void>): Promise<void> {
+  const house = await openWorkerPoolHouse();
+  try {
+    const cloud = createDummyCloud(house.clock);
+    await foundPool(house);
+    await work(house, cloud);
+    assert.is(cloud.openCount(), 0, 'every account that was opened is closed');
+  } finally {
+    await house.close();
+  }
+}
+
+async function usedSeconds(house: WorkerPoolHouse): Promise<number> {
+  await house.catchUp();
+  const view = await house.views.poolUsage.get('spot');
+  return poolMonthMilliseconds(view, '2026-11', house.clock.now().epochMilliseconds) / 1000;
+}
+
+test('an instance is created, accounted from its creation, ended, accounted once, and its worker used again', () =>
+  inHouse(async (house, cloud) => {
+    await reserve(house, ['a', 'b']);
+    await settle(house, cloud);
+    assert.equal(
+      cloud.instances().map((instance) => instance.run),
+      ['a', 'b'],
+    );
+    assert.match(cloud.requests()[0]!.userData[0]!, '"hostname": "spot-001"');
+    await house.clock.advance({ hours: 1 });
+    assert.is(await usedSeconds(house), 7200);
+    await askForEnd(house, 'spot-001');
+    await settle(house, cloud);
+    assert.equal(
+      cloud.instances().map((instance) => instance.run),
+      ['b'],
+    );
+    await house.clock.advance({ hours: 1 });
+    assert.is(await usedSeconds(house), 3600 + 7200);
+    await reserve(house, ['c']);
+    await settle(house, cloud);
+    const view = await house.views.workers.get('spot-001');
+    await house.catchUp();
+    assert.is((await house.views.workers.get('spot-001'))?.run, 'c');
+    assert.is((await house.views.workers.get('spot-001'))?.registeredAt, view?.registeredAt);
+  }));
+
+test('a termination that fails and is tried again and again is one account', () =>
+  inHouse(async (house, cloud) => {
+    await reserve(house, ['a']);
+    await settle(house, cloud);
+    await house.clock.advance({ minutes: 10 });
+    await askForEnd(house, 'spot-001');
+    cloud.fail(
+      { call: 'terminate', code: 'unreachable' },
+      { call: 'terminate', code: 'outcome-unknown', after: true },
+      { call: 'terminate', code: 'timed-out' },
+    );
+    for (let tries = 1; tries <= 3; tries += 1) {
+      await settle(house, cloud).then(
+        () => assert.unreachable('it was to fail'),
+        () => undefined,
+      );
+    }
+    await settle(house, cloud);
+    assert.is(cloud.calls()['terminate'], 4);
+    assert.is(await usedSeconds(house), 600);
+    await house.clock.advance({ hours: 5 });
+    assert.is(await usedSeconds(house), 600);
+  }));
+
+test('an instance whose creation was answered by nobody is found again, not created twice', () =>
+  inHouse(async (house, cloud) => {
+    await reserve(house, ['a']);
+    cloud.fail({ call: 'create', code: 'outcome-unknown', after: true });
+    await settle(house, cloud).then(
+      () => assert.unreachable('it was to fail'),
+      () => undefined,
+    );
+    const createdAt = house.clock.nowText();
+    await house.clock.advance({ minutes: 3 });
+    await settle(house, cloud);
+    assert.is(cloud.createdCount(), 1);
+    await house.catchUp();
+    assert.is((await house.views.workers.get('spot-001'))?.instanceCreatedAt, createdAt);
+    assert.is(await usedSeconds(house), 180);
+  }));
+
+test('a launch that the provider refuses is recorded with its reason and gives its place back', () =>
+  inHouse(async (house, cloud) => {
+    await reserve(house, ['a']);
+    cloud.fail({ call: 'create', code: 'no-capacity' });
+    await settle(house, cloud);
+    await house.catchUp();
+    const worker = await house.views.workers.get('spot-001');
+    assert.is(worker?.phase, 'stopped');
+    assert.is(worker?.failure?.code, 'no-capacity');
+    assert.equal((await house.views.workerPools.get('spot'))?.active, []);
+    assert.is(await usedSeconds(house), 0);
+  }));
+
+test('after the patience with an uncertain launch, what the provider lists is what counts', () =>
+  inHouse(async (house, cloud) => {
+    await reserve(house, ['a', 'b']);
+    const unreachable = { call: 'create', code: 'unreachable' } as const;
+    cloud.fail(unreachable);
+    await settle(house, cloud).then(
+      () => assert.unreachable('it was to fail'),
+      () => undefined,
+    );
+    await house.clock.advance({ minutes: 11 });
+    cloud.fail(unreachable, { ...unreachable, after: true });
+    await settle(house, cloud);
+    await house.catchUp();
+    assert.is((await house.views.workers.get('spot-001'))?.failure?.code, 'unreachable');
+    assert.is((await house.views.workers.get('spot-002'))?.phase, 'booting');
+    assert.is(cloud.instances().length, 1);
+  }));
+
+test('a running task holds its instance until it has ended', () =>
+  inHouse(async (house, cloud) => {
+    await reserve(house, ['a']);
+    await settle(house, cloud);
+    const at = () => house.clock.nowText();
+    const connect = {
+      type: 'RecordWorkerConnected',
+      data: { run: 'a', dynamicMetadata: { cpus: 4 }, at: at() },
+    } as const;
+    accepted(await house.workers.handle('spot-001', connect, house.context));
+    const task = { type: 'StartTask', data: { task: 't', scope: 'debian', expectedSeconds: 60, at: at() } } as const;
+    accepted(await house.workers.handle('spot-001', task, house.context));
+    await askForEnd(house, 'spot-001');
+    await settle(house, cloud);
+    assert.is(cloud.instances().length, 1);
+    accepted(
+      await house.workers.handle('spot-001', { type: 'FinishTask', data: { task: 't', at: at() } }, house.context),
+    );
+    await settle(house, cloud);
+    assert.is(cloud.instances().length, 0);
+  }));
+
+test('a pool deleted by force ends everything and leaves no secret of its runs', () =>
+  inHouse(async (house, cloud) => {
+    await reserve(house, ['a', 'b']);
+    await settle(house, cloud);
+    assert.is(house.secretIds().filter((id) => id.startsWith('activation-')).length, 2);
+    const options = { force: true, at: house.clock.nowText() };
+    const answer = accepted(await deleteWorkerPool('spot', options, house.context, house));
+    assert.equal(answer, { scopes: ['debian'], ending: ['spot-001', 'spot-002'] });
+    await settle(house, cloud);
+    assert.is(cloud.instances().length, 0);
+    assert.equal(
+      (await house.workerPools.state('spot')).state.slots.filter(({ isActive }) => isActive),
+      [],
+    );
+    assert.equal(
+      house.secretIds().filter((id) => id.startsWith('activation-')),
+      [],
+    );
+    assert.equal((await house.scopes.state('debian')).state.pools, {});
+  }));
+
+test('an instance is ended with the account that created it, whatever the pool says by then', () =>
+  inHouse(async (house, cloud) => {
+    await reserve(house, ['a']);
+    await settle(house, cloud);
+    assert.is((await house.workers.state('spot-001')).state.instance?.providerAccount, 'hcloud');
+  }));
+
+test('a crash before or after any step loses nothing and does nothing twice', async () => {
+  for (let crashAt = 1; ; crashAt += 1) {
+    const house = await openWorkerPoolHouse();
+    try {
+      const cloud = createDummyCloud(house.clock);
+      await foundPool(house);
+      await reserve(house, ['a']);
+      const crashed = await settle(house, cloud, crashing(house, crashAt)).then(
+        () => false,
+        () => true,
+      );
+      // Another process takes over.
+      await settle(house, cloud, { ...house, ...house.anotherProcess() });
+      assert.is(cloud.createdCount(), 1, `crash ${crashAt}`);
+      await askForEnd(house, 'spot-001');
+      await settle(house, cloud, crashing(house, crashAt)).catch(() => undefined);
+      await settle(house, cloud, { ...house, ...house.anotherProcess() });
+      assert.is(cloud.instances().length, 0);
+      assert.equal((await states(house)).length, 0);
+      assert.equal(
+        house.secretIds().filter((id) => id.startsWith('activation-')),
+        [],
+      );
+      if (!crashed) {
+        assert.ok(crashAt > 5, 'several crashes were tried');
+        return;
+      }
+    } finally {
+      await house.close();
+    }
+  }
+});
+
+/** Tools of a process that dies at its n-th change: for odd n before it is made, for even n after it. */
+function crashing(house: WorkerPoolHouse, crashAt: number): Tools {
+  let changes = 0;
+  const { workerPools, workers, assets } = house.anotherProcess();
+  async function change<T>(work: () => Promise<T>): Promise<T> {
+    changes += 1;
+    const dies = changes === Math.ceil(crashAt / 2);
+    if (dies && crashAt % 2 === 1) throw new Error('crashed before a change');
+    const done = await work();
+    if (dies) throw new Error('crashed after a change');
+    return done;
+  }
+  return {
+    assets,
+    workerPools: { ...workerPools, handle: (...args) => change(() => workerPools.handle(...args)) },
+    workers: { ...workers, handle: (...args) => change(() => workers.handle(...args)) },
+    secrets: {
+      ...house.secrets,
+      put: (id, value) => change(() => house.secrets.put(id, value)),
+      remove: (id) => change(() => house.secrets.remove(id)),
+    },
+  };
+}
+
+test.run();
