@@ -1,0 +1,28 @@
+// A second opinion on IPv4 blocks: the netmask package, fed only texts that were checked.
+import * as fc from 'fast-check';
+import { Netmask } from 'netmask';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { isAddressProblem } from '../../../src/kernel/addresses/address-problem.ts';
+import { formatAddress } from '../../../src/kernel/addresses/address.ts';
+import { firstAddress, lastAddress, rangeSize } from '../../../src/kernel/addresses/address-range.ts';
+import { cidrAround, formatCidr, parseCidr, rangeOfCidr } from '../../../src/kernel/addresses/cidr.ts';
+
+const ADDRESS = fc.nat({ max: 0xffff_ffff });
+
+test('an IPv4 block begins, ends and counts as netmask says', () => {
+  fc.assert(
+    fc.property(ADDRESS, fc.nat({ max: 30 }), (value, length) => {
+      const text = formatCidr(cidrAround({ version: 4, value }, length));
+      const cidr = parseCidr(text);
+      if (isAddressProblem(cidr)) throw new Error(`${text}: ${cidr.problem}`);
+      const range = rangeOfCidr(cidr);
+      const other = new Netmask(text);
+      assert.is(formatAddress(firstAddress(range)), other.base);
+      assert.is(formatAddress(lastAddress(range)), other.broadcast);
+      assert.is(Number(rangeSize(range)), other.size);
+    }),
+  );
+});
+
+test.run();
