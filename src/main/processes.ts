@@ -3,6 +3,7 @@ import type { Event } from '../kernel/event.ts';
 import type { Duty, Perform, Process } from '../kernel/process.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { EventStore } from '../ports/event-store.ts';
+import type { OpenCloud } from '../ports/clouds.ts';
 import type { Ids } from '../ports/ids.ts';
 import type { Log } from '../ports/log.ts';
 import type { ReadModels } from '../ports/read-models.ts';
@@ -16,6 +17,10 @@ import { performDeployCommit } from '../processes/ip-control/perform-deploy-comm
 import { performFinishReservation } from '../processes/ip-control/perform-finish-reservation.ts';
 import { performRequestCommit } from '../processes/ip-control/perform-request-commit.ts';
 import { quietPeriod } from '../processes/ip-control/quiet-period.ts';
+import { finishMemberships } from '../processes/worker-pools/finish-memberships.ts';
+import { instanceLifecycle } from '../processes/worker-pools/instance-lifecycle.ts';
+import { performFinishMembership } from '../processes/worker-pools/perform-finish-membership.ts';
+import { performInstanceLifecycle } from '../processes/worker-pools/perform-instance-lifecycle.ts';
 import { openProcess, type RunningProcess, statesOf } from '../processes/run.ts';
 import type { Feed, Projector } from '../projections/projector.ts';
 import { type Shelf, shelfOf } from '../projections/shelf.ts';
@@ -27,6 +32,7 @@ export type ProcessTools = Readonly<{
   aggregates: Aggregates;
   routerDrivers: RouterDrivers;
   sender: WebhookSender;
+  openCloud: OpenCloud;
   store: EventStore;
   secrets: Secrets;
   clock: Clock;
@@ -41,6 +47,9 @@ export type WiredProcess = Readonly<{ shelf: Feed; start: (projector: Pick<Proje
 const DEPLOYMENTS_MAX = 32;
 const WEBHOOKS_MAX = 64;
 const REQUESTS_MAX = 32;
+const INSTANCES_MAX = 16;
+/** How long a launch with an uncertain outcome is tried again before the provider's list decides. */
+const LAUNCH_PATIENCE_MILLISECONDS = 600_000;
 
 /** The process managers that a configuration stands for. Their names, for rebuilds, need no tools. */
 export function processDefinitions(config: Config) {
@@ -52,6 +61,8 @@ export function processDefinitions(config: Config) {
     deployCommit,
     deliverWebhook: deliverWebhook(config.webhookRetryDelayMilliseconds),
     finishReservations,
+    finishMemberships,
+    instanceLifecycle,
   };
 }
 
@@ -68,6 +79,8 @@ export function processShelves(config: Config, readModels: ReadModels): readonly
     shelfOf(statesOf(deploy), readModels),
     shelfOf(statesOf(deliver), readModels),
     shelfOf(statesOf(finish), readModels),
+    shelfOf(statesOf(finishMemberships), readModels),
+    shelfOf(statesOf(instanceLifecycle), readModels),
   ];
 }
 
@@ -105,6 +118,21 @@ export function wireProcesses(readModels: ReadModels, tools: ProcessTools): read
       readModels,
       tools,
     ),
+    ...wireWorkerPools(readModels, tools),
+  ];
+}
+
+function wireWorkerPools(readModels: ReadModels, tools: ProcessTools): readonly WiredProcess[] {
+  const { aggregates, config } = tools;
+  const performLifecycle = performInstanceLifecycle({
+    ...aggregates,
+    ...tools,
+    serverUrl: `http://${config.host}:${config.port}`,
+    launchPatienceMilliseconds: LAUNCH_PATIENCE_MILLISECONDS,
+  });
+  return [
+    wire(finishMemberships, performFinishMembership(aggregates), REQUESTS_MAX, readModels, tools),
+    wire(instanceLifecycle, performLifecycle, INSTANCES_MAX, readModels, tools),
   ];
 }
 

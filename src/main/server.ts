@@ -3,6 +3,7 @@ import { once, setMaxListeners } from 'node:events';
 import type { Server } from 'node:http';
 import { systemClock } from '../adapters/clock.ts';
 import { systemIds } from '../adapters/ids.ts';
+import { createOpenCloud } from '../adapters/clouds/open-cloud.ts';
 import { createOpenRouter } from '../adapters/routers/open-router.ts';
 import { createWebhookSender } from '../adapters/webhooks/webhook-sender.ts';
 import { commitNow } from '../commands/ip-control/commit-now.ts';
@@ -66,6 +67,7 @@ async function startParts(config: Config, log: Log, stores: Stores, leases: read
     config,
     aggregates,
     routerDrivers,
+    openCloud: createOpenCloud({}),
     sender,
     store,
     secrets,
