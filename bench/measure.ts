@@ -96,7 +96,7 @@ async function millisecondsAsync(run: () => Promise<unknown>): Promise<number> {
   return performance.now() - start;
 }
 
-/** The last result, so that no run can be optimised away. */
+/** The last result, so that no run can be optimised away. @public */
 export let kept: unknown;
 
 function duration(ms: number): string {
