@@ -1,4 +1,4 @@
-import type { Temporal } from '@js-temporal/polyfill';
+import { BoundedMap } from '../kernel/bounded-map.ts';
 import type { Event } from '../kernel/event.ts';
 import type { Duty, Perform, Process } from '../kernel/process.ts';
 import type { Projection } from '../kernel/projection.ts';
@@ -19,7 +19,7 @@ export type ProcessDependencies<S extends object> = Readonly<{
     get: (key: string) => Promise<S | undefined>;
     list: () => Promise<readonly Readonly<{ key: string; view: S }>[]>;
   }>;
-  store: EventStore;
+  store: Pick<EventStore, 'end'>;
   clock: Clock;
   log: Log;
   /** Resolves when the states have applied this position. */
@@ -41,7 +41,12 @@ export type RunningProcess = Readonly<{
 const RETRY_MILLISECONDS_MIN = 500;
 const RETRY_MILLISECONDS_MAX = 60_000;
 const REACH_MILLISECONDS = 10_000;
-const REST_MILLISECONDS_MAX = 3_600_000;
+/** Whoever asked to be woken is looked at as often as this: the wall clock may be set forward. */
+const LOOK_MILLISECONDS_MAX = 60_000;
+const REMEMBERED_MAX = 10_000;
+
+/** What is known of a duty that was tried: how often, and when it may be tried again. */
+type Tried = Readonly<{ count: number; notBefore: number }>;
 
 /** Asks a process what it owes: on start for every open state, on each change, and when a state asked to be woken. */
 export function openProcess<E extends Event, S extends object, D extends Duty>(
@@ -49,19 +54,27 @@ export function openProcess<E extends Event, S extends object, D extends Duty>(
   perform: Perform<D>,
   dependencies: ProcessDependencies<S>,
 ): RunningProcess {
-  return new ProcessRunner(process, perform, dependencies);
+  const runner = new ProcessRunner(process, perform, dependencies);
+  return { touched: (keys) => runner.touched(keys), run: (stop, abort) => runner.run(stop, abort) };
 }
 
+/** All times are monotonic milliseconds: a wall clock that is set back delays nothing. */
 class ProcessRunner<E extends Event, S extends object, D extends Duty> implements RunningProcess {
   readonly #process: Process<E, S, D>;
   readonly #perform: Perform<D>;
   readonly #with: ProcessDependencies<S>;
-  /** When to ask a key again, in epoch milliseconds; 0: at once. */
-  readonly #agenda = new Map<string, number>();
+  /** Keys to be asked at once. */
+  readonly #due = new Set<string>();
+  /** When to ask other keys again. */
+  readonly #later = new Map<string, number>();
+  /** No key is to be asked again before this. */
+  #nextAt = Number.POSITIVE_INFINITY;
   readonly #underWay = new Map<string, Promise<void>>();
-  readonly #failures = new Map<string, Readonly<{ count: number; notBefore: number }>>();
-  /** Keys whose duty found no free place. */
+  readonly #tried = new BoundedMap<string, Tried>(REMEMBERED_MAX);
+  /** Keys whose duty found no free place, first come first served. */
   readonly #queued = new Set<string>();
+  /** A place became free for a key that waited for it: no rest before it has been asked. */
+  #goesOn = false;
   #rest = new AbortController();
 
   constructor(process: Process<E, S, D>, perform: Perform<D>, dependencies: ProcessDependencies<S>) {
@@ -71,87 +84,149 @@ class ProcessRunner<E extends Event, S extends object, D extends Duty> implement
   }
 
   touched(keys: readonly string[]): void {
-    for (const key of keys) this.#agenda.set(key, 0);
+    for (const key of keys) this.#due.add(key);
     if (this.#with.everyMilliseconds === undefined) this.#rest.abort();
   }
 
   async run(stop: AbortSignal, abort: AbortSignal): Promise<void> {
-    stop.addEventListener('abort', () => this.#rest.abort(), { once: true });
-    for (const { key } of await this.#with.states.list()) this.#agenda.set(key, 0);
-    while (!stop.aborted) {
-      await this.#askDue(stop, abort);
-      await this.#sleep(stop);
+    const wake = (): void => this.#rest.abort();
+    stop.addEventListener('abort', wake);
+    try {
+      await this.#recall(stop);
+      while (!stop.aborted) {
+        await this.#askDue(stop, abort);
+        this.#admit();
+        if (this.#goesOn) this.#goesOn = false;
+        else await this.#sleep(stop, this.#with.everyMilliseconds ?? this.#untilNext());
+      }
+    } finally {
+      stop.removeEventListener('abort', wake);
+      await Promise.all(this.#underWay.values());
     }
-    await Promise.all(this.#underWay.values());
+  }
+
+  /** Every open state is asked once at the start. */
+  async #recall(stop: AbortSignal): Promise<void> {
+    for (let tries = 1; !stop.aborted; tries += 1) {
+      try {
+        for (const { key } of await this.#with.states.list()) this.#due.add(key);
+        return;
+      } catch (error) {
+        const delay = retryDelay(tries);
+        const fields = { process: this.#process.name, error, retryMilliseconds: delay };
+        this.#with.log.error(fields, 'what is open could not be read; trying again');
+        await this.#sleep(stop, delay);
+      }
+    }
   }
 
   async #askDue(stop: AbortSignal, abort: AbortSignal): Promise<void> {
-    const now = this.#with.clock.now();
-    const due = [...this.#agenda].filter(([, at]) => at <= now.epochMilliseconds).map(([key]) => key);
-    for (const key of due) {
-      // Taken off first: a change that comes while we look puts it back.
-      this.#agenda.delete(key);
-      const state = await this.#with.states.get(key);
-      if (state === undefined || stop.aborted) continue;
-      const wakeAt = this.#process.wakeAt(state)?.epochMilliseconds;
-      if (wakeAt !== undefined && wakeAt > now.epochMilliseconds) this.#askAgainAt(key, wakeAt);
-      for (const duty of this.#process.owed(state, now)) this.#take(key, duty, now, abort);
+    this.#wakeLater();
+    const keys = [...this.#due];
+    this.#due.clear();
+    for (const key of keys) {
+      if (stop.aborted) return;
+      this.#later.delete(key);
+      await this.#ask(key, stop, abort);
     }
   }
 
-  #askAgainAt(key: string, epochMilliseconds: number): void {
-    const planned = this.#agenda.get(key);
-    if (planned === undefined || planned > epochMilliseconds) this.#agenda.set(key, epochMilliseconds);
+  async #ask(key: string, stop: AbortSignal, abort: AbortSignal): Promise<void> {
+    const { states, clock, log } = this.#with;
+    let state: S | undefined;
+    try {
+      state = await states.get(key);
+    } catch (error) {
+      log.error({ process: this.#process.name, key, error }, 'a state could not be read; trying again');
+      this.#askIn(key, RETRY_MILLISECONDS_MIN);
+      return;
+    }
+    if (state === undefined || stop.aborted) return;
+    const now = clock.now();
+    const sleeps = (this.#process.wakeAt(state)?.epochMilliseconds ?? 0) - now.epochMilliseconds;
+    if (sleeps > 0) this.#askIn(key, Math.min(sleeps, LOOK_MILLISECONDS_MAX));
+    for (const duty of this.#process.owed(state, now)) this.#take(key, duty, abort);
   }
 
-  #take(key: string, duty: D, now: Temporal.Instant, abort: AbortSignal): void {
+  #askIn(key: string, milliseconds: number): void {
+    const at = this.#with.clock.monotonicMilliseconds() + milliseconds;
+    const planned = this.#later.get(key);
+    if (planned === undefined || planned > at) this.#later.set(key, at);
+    if (at < this.#nextAt) this.#nextAt = at;
+  }
+
+  #wakeLater(): void {
+    const now = this.#with.clock.monotonicMilliseconds();
+    if (this.#nextAt > now) return;
+    this.#nextAt = Number.POSITIVE_INFINITY;
+    for (const [key, at] of this.#later) {
+      if (at <= now) this.#due.add(key);
+      else if (at < this.#nextAt) this.#nextAt = at;
+    }
+  }
+
+  #take(key: string, duty: D, abort: AbortSignal): void {
     if (this.#underWay.has(duty.id)) return;
-    const notBefore = this.#failures.get(duty.id)?.notBefore ?? 0;
-    if (notBefore > now.epochMilliseconds) return this.#askAgainAt(key, notBefore);
+    const waits = (this.#tried.get(duty.id)?.notBefore ?? 0) - this.#with.clock.monotonicMilliseconds();
+    if (waits > 0) return this.#askIn(key, waits);
     if (this.#underWay.size >= this.#with.concurrency) return void this.#queued.add(key);
     const paying = this.#pay(key, duty, abort).finally(() => {
       this.#underWay.delete(duty.id);
-      if (this.#with.everyMilliseconds === undefined || this.#queued.size > 0) this.#rest.abort();
-      for (const next of this.#queued) this.#agenda.set(next, 0);
-      this.#queued.clear();
+      this.#admit();
+      if (this.#goesOn || this.#with.everyMilliseconds === undefined) this.#rest.abort();
     });
     this.#underWay.set(duty.id, paying);
   }
 
+  /** As many keys that wait for a place as there are places. */
+  #admit(): void {
+    let free = this.#with.concurrency - this.#underWay.size;
+    for (const key of this.#queued) {
+      if (free <= 0) return;
+      free -= 1;
+      this.#queued.delete(key);
+      this.#due.add(key);
+      this.#goesOn = true;
+    }
+  }
+
   async #pay(key: string, duty: D, abort: AbortSignal): Promise<void> {
-    const { store, clock, reached } = this.#with;
+    const { store, reached, log } = this.#with;
     try {
       await this.#perform(duty, abort);
       // The duty is gone once its settling event is in the state: only then may the state be asked again.
       await reached(await store.end(), REACH_MILLISECONDS);
-      this.#failures.delete(duty.id);
-      this.#askAgainAt(key, 0);
+      // Should it be owed still, it must not be paid again and again without a rest.
+      this.#tryAgainAfterRest(duty.id);
+      this.#due.add(key);
     } catch (error) {
-      if (!abort.aborted) this.#askAfterFailure(key, duty, clock.now(), error);
+      if (abort.aborted) return;
+      const retryMilliseconds = this.#tryAgainAfterRest(duty.id);
+      this.#askIn(key, retryMilliseconds);
+      const fields = { process: this.#process.name, duty: duty.id, error, retryMilliseconds };
+      log.error(fields, 'a duty could not be paid; trying again');
     }
   }
 
-  #askAfterFailure(key: string, { id }: D, now: Temporal.Instant, error: unknown): void {
-    const count = (this.#failures.get(id)?.count ?? 0) + 1;
-    const delay = Math.min(RETRY_MILLISECONDS_MIN * 2 ** (count - 1), RETRY_MILLISECONDS_MAX);
-    const notBefore = now.epochMilliseconds + delay;
-    this.#failures.set(id, { count, notBefore });
-    this.#askAgainAt(key, notBefore);
-    const fields = { process: this.#process.name, duty: id, error, retryMilliseconds: delay };
-    this.#with.log.error(fields, 'a duty could not be paid; trying again');
+  #tryAgainAfterRest(id: string): number {
+    const count = (this.#tried.get(id)?.count ?? 0) + 1;
+    const delay = retryDelay(count);
+    this.#tried.set(id, { count, notBefore: this.#with.clock.monotonicMilliseconds() + delay });
+    return delay;
   }
 
-  async #sleep(stop: AbortSignal): Promise<void> {
+  async #sleep(stop: AbortSignal, milliseconds: number): Promise<void> {
     this.#rest = new AbortController();
     if (stop.aborted) return;
-    const milliseconds = this.#with.everyMilliseconds ?? this.#untilNext();
     await this.#with.clock.wait(milliseconds, this.#rest.signal).catch(() => undefined);
   }
 
   #untilNext(): number {
-    const now = this.#with.clock.now().epochMilliseconds;
-    let next = now + REST_MILLISECONDS_MAX;
-    for (const at of this.#agenda.values()) if (at < next) next = at;
-    return Math.max(0, next - now);
+    if (this.#due.size > 0) return 0;
+    return Math.min(Math.max(0, this.#nextAt - this.#with.clock.monotonicMilliseconds()), LOOK_MILLISECONDS_MAX);
   }
+}
+
+function retryDelay(tries: number): number {
+  return Math.min(RETRY_MILLISECONDS_MIN * 2 ** (tries - 1), RETRY_MILLISECONDS_MAX);
 }
