@@ -60,6 +60,29 @@ if (missing === undefined) {
     });
   }
 
+  large(
+    'whoever looks while more changes than FRR commits at once sees nothing but old and new, and all that stays',
+    async ({ driver, router }) => {
+      const old = ipv4Hosts(6000);
+      const next = ipv4Hosts(6000, 3000);
+      await driver.replace('Svc-STEPS', old, never);
+      const allowed = new Set([...old, ...next]);
+      const staying = old.filter((prefix) => next.includes(prefix));
+      const sizes = new Set<number>();
+      const look = async (): Promise<void> => {
+        const answer = await router.vtysh('-d', 'bgpd', '-c', 'show ip prefix-list Svc-STEPS json');
+        const seen = new Set([...answer.matchAll(/"prefix":"([^"]+)"/g)].map(([, prefix = '']) => prefix));
+        for (const prefix of seen) assert.ok(allowed.has(prefix), prefix);
+        assert.is(staying.filter((prefix) => !seen.has(prefix)).length, 0);
+        sizes.add(seen.size);
+      };
+      const over = driver.replace('Svc-STEPS', next, never).then(() => true);
+      while (!(await Promise.race([over, look().then(() => false)])));
+      assert.equal(await driver.read('Svc-STEPS', never), next);
+      console.log(`seen on the way: lists of ${[...sizes].join(', ')} entries`);
+    },
+  );
+
   large.run();
 } else {
   console.log(`skipped: frr 10, as this machine has no ${missing}`);

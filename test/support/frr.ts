@@ -18,6 +18,10 @@ export type LabRouter = Readonly<{
   applied: () => Promise<number>;
   /** Makes the driver's vtysh do something else first: lines of shell, "$@" are its arguments; nothing makes it itself again. */
   disturb: (script: string) => Promise<void>;
+  /** Whether a disturbance has made a file of that name in `$run`. */
+  has: (file: string) => boolean;
+  /** Ends one daemon without asking it. */
+  kill: (daemon: string) => Promise<void>;
   /** Ends the daemons, also unasked, and starts them with what was saved. */
   restart: () => Promise<void>;
   stop: () => Promise<void>;
@@ -56,6 +60,8 @@ export async function startFrr({ root, daemons }: LabRouterKind, configuration =
   await writeFile(join(place.etc, 'frr.conf'), configuration);
   await writeFile(join(place.etc, 'vtysh.conf'), 'service integrated-vtysh-config\n');
   await writeFile(join(place.run, 'disturbance'), '');
+  await writeFile(join(place.run, 'calls'), '');
+  await chmod(join(place.run, 'calls'), 0o666);
   await writeFile(join(place.run, 'vtysh'), recordingVtysh(name));
   await chmod(join(place.run, 'vtysh'), 0o755);
   await runProgram(inRoot('chown', '-R', 'frr:frr', `/etc/frr/${name}`, `/run/frr/${name}`));
@@ -73,14 +79,16 @@ export async function startFrr({ root, daemons }: LabRouterKind, configuration =
       await vtysh('-c', 'configure terminal', ...lines.flatMap((line) => ['-c', line]));
     },
     applied: async () => {
-      const calls = await readFile(join(place.run, 'calls'), 'utf8').catch(() => '');
+      const calls = await readFile(join(place.run, 'calls'), 'utf8');
       return calls.split('\n').filter((call) => / -f /.test(call) && !/ -C /.test(call)).length;
     },
     disturb: (script) => writeFile(join(place.run, 'disturbance'), script),
+    has: (file) => existsSync(join(place.run, file)),
+    kill: (daemon) => killAll(place, `${daemon}.pid`),
     restart: async () => {
-      const pids = pidsOf(place.run);
-      for (const pid of pids) process.kill(pid, 'SIGKILL');
-      await waitUntil('the daemons have ended', () => pids.every((pid) => !existsSync(`/proc/${pid}`)));
+      await killAll(place, '.pid');
+      // A socket outlives its daemon, and would look as if the next one listened.
+      for (const file of readdirSync(place.run)) if (file.endsWith('.vty')) rmSync(join(place.run, file));
       await start();
     },
     stop: async () => {
@@ -112,6 +120,12 @@ async function startDaemon({ root, name, run }: Place, daemon: string): Promise<
   await waitUntil(`${daemon} listens`, () => existsSync(join(run, `${daemon}.vty`)));
 }
 
+async function killAll({ run }: Place, pidFiles: string): Promise<void> {
+  const pids = pidsOf(run, pidFiles);
+  for (const pid of pids) process.kill(pid, 'SIGKILL');
+  await waitUntil('the daemons have ended', () => pids.every((pid) => !existsSync(`/proc/${pid}`)));
+}
+
 /** A vtysh that writes down how it is called, and can be disturbed. */
 function recordingVtysh(name: string): string {
   return `#!/bin/sh
@@ -137,9 +151,9 @@ function remove({ name, run, etc }: Place): void {
   rmSync(etc, { recursive: true, force: true });
 }
 
-function pidsOf(run: string): readonly number[] {
+function pidsOf(run: string, ending = '.pid'): readonly number[] {
   return (existsSync(run) ? readdirSync(run) : [])
-    .filter((file) => file.endsWith('.pid'))
+    .filter((file) => file.endsWith(ending))
     .map((file) => Number(readFileSync(join(run, file), 'utf8')))
     .filter((pid) => pid > 1 && existsSync(`/proc/${pid}`));
 }

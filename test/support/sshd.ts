@@ -1,8 +1,9 @@
-import { spawn, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { startBoundProcess } from './bound-process.ts';
 import { runProgram } from './run-program.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 import { waitUntil } from './wait-until.ts';
@@ -39,9 +40,7 @@ export async function startSshd(): Promise<LabSshd> {
   await mkdir(at('tmp'));
   const port = await freePort();
   await writeFile(at('sshd_config'), [...configuration(port, folder.path), ''].join('\n'));
-  const server = spawn(SSHD, ['-D', '-f', at('sshd_config'), '-E', at('log')], { stdio: 'ignore' });
-  const killAtExit = (): void => void server.kill('SIGKILL');
-  process.once('exit', killAtExit);
+  const server = startBoundProcess([SSHD, '-D', '-f', at('sshd_config'), '-E', at('log')]);
   await waitUntil('sshd listens', async () => {
     if (server.exitCode !== null) throw new Error(`sshd ended: ${await readFile(at('log'), 'utf8')}`);
     return (await readFile(at('log'), 'utf8').catch(() => '')).includes('Server listening');
@@ -62,7 +61,6 @@ export async function startSshd(): Promise<LabSshd> {
     strangersKey: at('stranger'),
     temporary: at('tmp'),
     stop: async () => {
-      process.off('exit', killAtExit);
       server.kill('SIGKILL');
       await folder.remove();
     },

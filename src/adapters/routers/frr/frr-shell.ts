@@ -55,8 +55,7 @@ export function createFrrShell(transport: CommandTransport, place: FrrPlace): Fr
     check: async (signal) => {
       const check = await talk('check', '', signal);
       await orAbandon(check, async () => {
-        const version = await expect(check, 'version');
-        majorVersionIn(version.text);
+        await expectVersion(check);
         const configure = await expect(check, 'configure');
         refuseComplaints('the router lets nobody configure it now', configure);
         await check.finish();
@@ -73,7 +72,7 @@ export function createFrrShell(transport: CommandTransport, place: FrrPlace): Fr
     begin: async (list, signal) => {
       const change = await talk('change', list, signal);
       return orAbandon(change, async () => {
-        const majorVersion = majorVersionIn((await expect(change, 'version')).text);
+        const majorVersion = await expectVersion(change);
         const loaders = loadersIn((await expect(change, 'daemons')).text);
         return changeOf(change, list, { majorVersion, loaders }, await expectList(change, list));
       });
@@ -126,6 +125,12 @@ async function expect(talk: Conversation, word: string): Promise<Section> {
       throw new RouterFailure('unreadable-answer', `the router's shell answered ${section.word} in place of ${word}`);
     }
   }
+}
+
+async function expectVersion(talk: Conversation): Promise<number> {
+  const { rest, text } = await expect(talk, 'version');
+  if (rest === '0') return majorVersionIn(text);
+  throw new RouterFailure('unreachable', `the daemon that uses the lists does not answer: ${shown(text)}`);
 }
 
 async function expectList(talk: Conversation, list: string): Promise<HeldList> {
