@@ -41,7 +41,7 @@ export function deliverWebhook(
     ],
     evolve: (state, event) => evolve(state, event, retryDelayMilliseconds),
     owed: ({ queue: [oldest] }, now) => {
-      if (oldest === undefined || Temporal.Instant.compare(Temporal.Instant.from(oldest.notBefore), now) > 0) return [];
+      if (oldest === undefined || !isDue(oldest, now)) return [];
       return [{ type: 'DeliverWebhook', id: `${oldest.commitSetId}/${oldest.status}#${oldest.attempt}`, data: oldest }];
     },
     wakeAt: ({ queue: [oldest] }) => (oldest === undefined ? undefined : Temporal.Instant.from(oldest.notBefore)),
@@ -68,11 +68,18 @@ function evolve(
         .add({ milliseconds: retryDelayMilliseconds })
         .toString();
       const attempt = event.data.attempt + 1;
-      return {
-        queue: queue.map((waiting) => (isAbout(waiting, event) ? { ...waiting, attempt, notBefore } : waiting)),
-      };
+      return (
+        state && {
+          queue: queue.map((waiting) => (isAbout(waiting, event) ? { ...waiting, attempt, notBefore } : waiting)),
+        }
+      );
     }
   }
+}
+
+/** The first try waits for nothing, not even for a clock that was set back. */
+function isDue({ attempt, notBefore }: Notification, now: Temporal.Instant): boolean {
+  return attempt === 1 || Temporal.Instant.compare(Temporal.Instant.from(notBefore), now) <= 0;
 }
 
 function notificationOf(event: Recorded<CommitSettled>): Notification {
