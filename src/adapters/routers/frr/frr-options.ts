@@ -1,14 +1,8 @@
-import { isAbsolute } from 'node:path';
 import { z } from 'zod';
 import { mustBe } from '../router-options.ts';
+import { absolutePath, COMMAND_PREFIX_OPTION, word } from '../shell-options.ts';
 
 const SOCKETS = '/var/run/frr';
-
-const word = (right: string, pattern: RegExp): z.ZodString => z.string(mustBe(right)).regex(pattern, mustBe(right));
-const absolutePath = (right: string): z.ZodString =>
-  z.string(mustBe(right)).refine((path) => isAbsolute(path) && !/[\0\n]/.test(path), mustBe(right));
-
-const COMMAND_PREFIX = 'a JSON list of words such as ["sudo","-n"]';
 
 /** How vtysh is found and called on the router. */
 export const VTYSH_OPTIONS = {
@@ -21,16 +15,7 @@ export const VTYSH_OPTIONS = {
   vty_socket: absolutePath('an absolute path')
     .optional()
     .meta({ description: `directory of the daemons' sockets (vtysh --vty_socket); ${SOCKETS} when absent` }),
-  command_prefix: z
-    .string(mustBe(COMMAND_PREFIX))
-    .transform((text, context) => {
-      const words = wordsIn(text);
-      if (words !== undefined) return words;
-      context.addIssue({ code: 'custom', message: `must be ${COMMAND_PREFIX}` });
-      return z.NEVER;
-    })
-    .optional()
-    .meta({ description: `what every command on the router begins with, ${COMMAND_PREFIX}` }),
+  command_prefix: COMMAND_PREFIX_OPTION,
   daemon: word('the name of a daemon such as bgpd', /^[a-z0-9]{2,20}$/)
     .default('bgpd')
     .meta({ description: 'the daemon that uses the lists: they are read back from it' }),
@@ -61,16 +46,4 @@ export function vtyshPlace(options: {
   if (pathspace !== undefined) words.push('-N', pathspace);
   if (directory !== undefined) words.push('--vty_socket', directory);
   return { words, sockets: directory ?? (pathspace === undefined ? SOCKETS : `${SOCKETS}/${pathspace}`) };
-}
-
-function wordsIn(text: string): readonly string[] | undefined {
-  try {
-    const words = z
-      .array(z.string().regex(/^[^\0\n]+$/))
-      .min(1)
-      .safeParse(JSON.parse(text));
-    return words.data;
-  } catch {
-    return undefined;
-  }
 }
