@@ -24,6 +24,7 @@ const NO_BOUNDARY: Problem = { status: 400, message: 'the content type must name
 const MALFORMED: Problem = { status: 400, message: 'the request body is not valid multipart/form-data.' };
 const TOO_LARGE: Problem = { status: 413, message: 'the request body is too large.' };
 
+const BOUNDARY = /; *boundary=(?:"[^"]{1,70}"|[^"; ]{1,70}) *(?:;|$)/i;
 const FIELD_BYTES_MAX = 1_024;
 /** Of the body besides the file: fields, boundaries, part headers. */
 const OTHER_BYTES_MAX = 1024 * 1024;
@@ -72,8 +73,9 @@ function ignoreRest(request: IncomingMessage): void {
   request.resume();
 }
 
-/** A parser for the body, or `undefined` when its content type names no boundary. */
+/** A parser for the body, or `undefined` when its content type names no boundary (RFC 2046, 5.1.1). */
 function parserOf({ headers }: IncomingMessage, { fieldsMax }: UploadForm): busboy.Busboy | undefined {
+  if (!BOUNDARY.test(headers['content-type'] ?? '')) return undefined;
   try {
     return busboy({
       headers,
@@ -116,11 +118,8 @@ class UploadReader {
     const { request, parser, form } = this.#of;
     const tooManyFields = invalid({ body: [`must not have more than ${form.fieldsMax} fields.`] });
     request.on('data', this.#count);
-    // A client that goes away in the middle: there is nobody left to answer.
-    request.on('error', () => this.#stop(MALFORMED));
-    request.once('close', () => {
-      if (!request.complete) this.#stop(MALFORMED);
-    });
+    request.on('error', this.#breakDown);
+    request.socket.once('close', this.#breakDown);
     parser.on('field', (name, value, { valueTruncated }) => this.#takeField(name, value, valueTruncated));
     parser.on('file', (name, stream, { filename }) => this.#openFile(name, stream, filename));
     for (const limit of ['fieldsLimit', 'partsLimit'] as const) parser.on(limit, () => this.#stop(tooManyFields));
@@ -129,6 +128,9 @@ class UploadReader {
     parser.on('close', () => void this.#finish());
     request.pipe(parser);
   }
+
+  /** The client went away in the middle. The request itself says nothing of it once it was answered as unreadable. */
+  readonly #breakDown = (): void => this.#stop(MALFORMED);
 
   readonly #count = (piece: Buffer): void => {
     this.#received += piece.length;
@@ -223,6 +225,7 @@ class UploadReader {
     if (this.#isOver) return false;
     this.#isOver = true;
     this.#of.request.off('data', this.#count);
+    this.#of.request.socket.off('close', this.#breakDown);
     return true;
   }
 }
