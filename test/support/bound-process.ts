@@ -2,5 +2,6 @@ import { type ChildProcess, spawn } from 'node:child_process';
 
 /** Starts a server that ends with this process, however this process ends. */
 export function startBoundProcess(words: readonly string[]): ChildProcess {
-  return spawn('setpriv', ['--pdeathsig', 'KILL', ...words], { stdio: 'ignore' });
+  const [program, ...args] = ['setpriv', '--pdeathsig', 'KILL', ...words];
+  return spawn(program, args, { stdio: 'ignore' });
 }

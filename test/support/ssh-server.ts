@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Socket } from 'node:net';
 import ssh2, { type AuthContext, type Connection, type ServerChannel } from 'ssh2';
+import { newSshKeyPair, type SshKeyPair } from './ssh-keys.ts';
 
 /** An SSH server inside the test, where OpenSSH would not do what the test needs. */
 export type TestSshServer = Readonly<{
@@ -20,6 +21,8 @@ export type TestSshServer = Readonly<{
 }>;
 
 export type TestSshServerOptions = Readonly<{
+  /** A key pair to show in place of a new one. */
+  hostKey?: SshKeyPair;
   /** Lets a client in or not. */
   authenticate: (attempt: AuthContext) => void;
   /** What commands do; nothing else ends the channel. */
@@ -29,7 +32,7 @@ export type TestSshServerOptions = Readonly<{
 }>;
 
 export async function startSshServer(options: TestSshServerOptions): Promise<TestSshServer> {
-  const keys = ssh2.utils.generateKeyPairSync('ed25519');
+  const keys = options.hostKey ?? newSshKeyPair();
   const sockets = new Set<Socket>();
   const clients = new Set<Connection>();
   let connections = 0;

@@ -42,9 +42,9 @@ export function converse(command: RemoteCommand, { mark, outputBytes, signal }: 
     next: async () => {
       const section = await sections.next();
       if ('word' in section) return section;
-      const because = shownComplaints();
+      const said = `${sections.rest().slice(-SHOWN_CHARACTERS).trim()} ${shownComplaints()}`.trim();
       const end = section.signal ?? `code ${section.code ?? 'unknown'}`;
-      throw new RouterFailure('rejected', `the router's shell ended early (${end})${because && `: ${because}`}`);
+      throw new RouterFailure('rejected', `the router's shell ended early (${end})${said && `: ${said}`}`);
     },
     say: (text) => void command.stdin.write(text),
     finish: async () => {

@@ -49,5 +49,8 @@ async function startLocally([program = '', ...args]: readonly string[]): Promise
 }
 
 function notStarted(program: string, cause: Error): RouterFailure {
-  return new RouterFailure('bad-option', `${program} can't be started: ${cause.message}`, { cause });
+  const isMissing = 'code' in cause && (cause.code === 'ENOENT' || cause.code === 'EACCES');
+  return new RouterFailure(isMissing ? 'bad-option' : 'unreachable', `${program} can't be started: ${cause.message}`, {
+    cause,
+  });
 }

@@ -8,13 +8,14 @@ export type Section = Readonly<{ word: string; rest: string; text: string }>;
 export type SectionReader = Readonly<{
   /** The next section, or the end of the command. @throws RouterFailure */
   next: () => Promise<Section | CommandExit>;
+  /** What was printed since the last mark. */
+  rest: () => string;
   /** Reads no more; whoever waits for a section gets the failure. */
   stop: (failure: RouterFailure) => void;
 }>;
 
 /**
  * Reads what a command prints, divided by lines `<mark> <word> <rest>`. Fails with `unreadable-answer` above `outputBytes`.
- * The text after the last mark is dropped.
  */
 export function readSections(command: RemoteCommand, mark: string, outputBytes: number): SectionReader {
   const divider = new Divider(mark);
@@ -57,6 +58,7 @@ export function readSections(command: RemoteCommand, mark: string, outputBytes: 
         await new Promise<void>((resolve) => (wake = resolve));
       }
     },
+    rest: () => divider.rest(),
     stop,
   };
 }
@@ -71,41 +73,47 @@ function ended(command: RemoteCommand): Promise<void> {
   return new Promise((resolve) => command.stdout.once('end', resolve).once('close', resolve));
 }
 
-/** Cuts a text that comes in pieces at its marks. */
+/** Cuts a text that comes in pieces at its marks. Looks at every piece once, however long a section is. */
 class Divider {
   readonly #beginning: string;
   readonly #decoder = new TextDecoder();
   readonly #sections: Section[] = [];
-  #text = '\n';
-  /** Where a mark may begin that was not there before. */
-  #from = 0;
+  /** What is known to hold no mark, from the line end before the section on. */
+  #plain: string[] = [];
+  /** What follows, in which a mark may have begun. */
+  #open = '\n';
 
   constructor(mark: string) {
     this.#beginning = `\n${mark} `;
   }
 
   add(chunk: Buffer): void {
-    this.#text += this.#decoder.decode(chunk, { stream: true });
+    this.#open += this.#decoder.decode(chunk, { stream: true });
     for (;;) {
-      const at = this.#text.indexOf(this.#beginning, this.#from);
-      if (at < 0) {
-        this.#from = Math.max(this.#from, this.#text.length - this.#beginning.length);
-        return;
-      }
-      const end = this.#text.indexOf('\n', at + 1);
-      if (end < 0) {
-        this.#from = at;
-        return;
-      }
-      const [word, rest] = split(this.#text.slice(at + this.#beginning.length, end));
-      this.#sections.push({ word, rest, text: this.#text.slice(1, at) });
-      this.#text = this.#text.slice(end);
-      this.#from = 0;
+      const at = this.#open.indexOf(this.#beginning);
+      this.#setAside(at < 0 ? this.#open.length - this.#beginning.length : at);
+      const end = this.#open.indexOf('\n', 1);
+      if (at < 0 || end < 0) return;
+      const [word, rest] = split(this.#open.slice(this.#beginning.length, end));
+      this.#sections.push({ word, rest, text: this.#plain.join('').slice(1) });
+      this.#plain = [];
+      this.#open = this.#open.slice(end);
     }
   }
 
   take(): Section | undefined {
     return this.#sections.shift();
+  }
+
+  /** The text since the last mark. */
+  rest(): string {
+    return (this.#plain.join('') + this.#open).slice(1);
+  }
+
+  #setAside(length: number): void {
+    if (length <= 0) return;
+    this.#plain.push(this.#open.slice(0, length));
+    this.#open = this.#open.slice(length);
   }
 }
 

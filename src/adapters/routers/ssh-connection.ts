@@ -68,7 +68,11 @@ export async function openConnection(target: SshTarget, limits: SshConnectionLim
     const refuse = (error: Error): void => reject(connectFailure(error, target, shownKey));
     client.once('ready', resolve).once('error', refuse);
     client.once('close', () => refuse(new Error('the connection was closed')));
-    client.connect(config);
+    try {
+      client.connect(config);
+    } catch (error) {
+      refuse(error instanceof Error ? error : new Error(String(error)));
+    }
   });
   return {
     exec: (command) => openChannel(client, target, (done) => client.exec(command, done)),

@@ -81,7 +81,9 @@ async function readLogin({ key, passphrase, password }: SshOptions, secrets: Sec
 async function readSecret(option: string, reference: string, secrets: Secrets): Promise<string> {
   const id = SECRET_REFERENCE.exec(reference)?.[1];
   if (id === undefined) return readSecretFile(option, reference);
-  const value = await secrets.get(id);
+  const value = await secrets.get(id).catch((cause: unknown) => {
+    throw new RouterFailure('bad-option', `option ${option}: the secret ${id} can't be read`, { cause });
+  });
   if (value !== undefined) return value;
   throw new RouterFailure('bad-option', `option ${option}: there is no secret ${id}`);
 }

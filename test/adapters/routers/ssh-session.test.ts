@@ -1,5 +1,4 @@
 import { text } from 'node:stream/consumers';
-import ssh2 from 'ssh2';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { systemClock } from '../../../src/adapters/clock.ts';
@@ -11,17 +10,14 @@ import type { Clock } from '../../../src/ports/clock.ts';
 import { fails, never } from '../../contracts/router-driver.ts';
 import { startSilentServer } from '../../support/cutting-proxy.ts';
 import { createManualClock } from '../../support/manual-clock.ts';
+import { newSshKeyPair } from '../../support/ssh-keys.ts';
 import { startSshServer, type TestSshServer } from '../../support/ssh-server.ts';
 import { waitUntil } from '../../support/wait-until.ts';
 
 const PASSWORD = 'correct horse';
-const KEYS = ssh2.utils.generateKeyPairSync('ed25519');
-const LOCKED_KEYS = ssh2.utils.generateKeyPairSync('ed25519', {
-  passphrase: 'sesame',
-  cipher: 'aes256-cbc',
-  rounds: 4,
-});
-const STRANGER = ssh2.utils.generateKeyPairSync('ed25519');
+const KEYS = newSshKeyPair();
+const LOCKED_KEYS = newSshKeyPair('ed25519', 'sesame');
+const STRANGER = newSshKeyPair();
 const WELCOME = [KEYS.public, LOCKED_KEYS.public].map((key) => key.split(' ')[1]);
 
 type Given = Readonly<{
@@ -78,7 +74,10 @@ ssh.before.each(async (context) => {
       hostKey: pin,
       login,
     };
-    const session = createSshSession(target, given.clock ?? systemClock, given.limits);
+    const session = createSshSession(target, given.clock ?? systemClock, {
+      connectMilliseconds: 60_000,
+      ...given.limits,
+    });
     context.sessions.push(session);
     return session;
   };
@@ -207,6 +206,29 @@ ssh('the host key may be pinned as a key, as its base64, or as its fingerprint',
   }
 });
 
+for (const [kind, keys] of [
+  ['RSA', newSshKeyPair('rsa')],
+  ['ECDSA', newSshKeyPair('ecdsa')],
+] as const) {
+  ssh(`the host key may be of the kind ${kind}`, async ({ open }) => {
+    const other = await startSshServer({
+      hostKey: keys,
+      authenticate: (attempt) => attempt.accept(),
+      exec: (_command, channel) => {
+        channel.exit(0);
+        channel.end();
+      },
+    });
+    try {
+      for (const hostKey of [other.hostKey, other.fingerprint]) {
+        await outcomeOf(await open({ port: other.port, hostKey }).exec('exit 0', never));
+      }
+    } finally {
+      await other.stop();
+    }
+  });
+}
+
 ssh('another host key: no password is sent, and the message says which key was shown', async ({ open, server }) => {
   for (const hostKey of [STRANGER.public, `SHA256:${'A'.repeat(43)}`]) {
     let asked = 0;
@@ -221,7 +243,7 @@ ssh('another host key: no password is sent, and the message says which key was s
 });
 
 ssh('a router without a host key of the pinned kind', async ({ open }) => {
-  const hostKey = ssh2.utils.generateKeyPairSync('ecdsa', { bits: 256 }).public;
+  const hostKey = newSshKeyPair('ecdsa').public;
   await fails('host-key-mismatch', open({ hostKey }).exec('exit 0', never));
 });
 

@@ -7,6 +7,8 @@ export const LOCK_SECONDS = 30;
 /**
  * What runs on the router, under any POSIX shell: `sh -c SCRIPT edgeward <mode> <list, or nothing for all> <daemon> <lock directory> <seconds> <vtysh> [option …]`.
  *
+ * The first mark ends whatever a login shell may have greeted with.
+ *
  * One change at a time: vtysh sessions of FRR 8.4 share one candidate configuration, so that one session's end commits the
  * half of what another is loading. Readers wait, too, so that what they see is the outcome of a change and not its middle.
  * The lock is on the directory of the daemons' sockets; it is held by the open file, so a vtysh that outlives this shell
@@ -31,6 +33,7 @@ show() {
     say "$family $?"
   done
 }
+say waiting
 command -v "$1" >/dev/null 2>&1 || fail "no-vtysh $1"
 command -v flock >/dev/null 2>&1 || fail no-flock
 [ -d "$lock" ] && [ -r "$lock" ] || fail "no-sockets $lock"

@@ -9,7 +9,10 @@ import { createFrrDriver } from './frr-driver.ts';
 import { refuseTwoSockets, VTYSH_OPTIONS, vtyshPlace } from './frr-options.ts';
 import { createFrrShell } from './frr-shell.ts';
 
-const TRANSPORT = { description: 'local: vtysh on this machine; ssh: vtysh on the router, over SSH' };
+const TRANSPORT = {
+  description:
+    'local: vtysh on this machine; ssh: vtysh on the router, over SSH, from the POSIX login shell of its user',
+};
 
 const LOCAL = z
   .strictObject({ transport: z.literal('local').meta(TRANSPORT), ...VTYSH_OPTIONS })

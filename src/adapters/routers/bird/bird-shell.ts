@@ -1,0 +1,167 @@
+import { RouterFailure } from '../../../ports/routers.ts';
+import { type Conversation, converse } from '../conversation.ts';
+import type { CommandTransport } from '../remote-command.ts';
+import type { Section } from '../section-reader.ts';
+import { answerIn, type BirdAnswer, valueIn } from './bird-answers.ts';
+import { BIRD_SCRIPT, LOCK_SECONDS, MARK } from './bird-script.ts';
+import { symbolsOf } from './bird-symbols.ts';
+
+/** Where BIRD is on the router. */
+export type BirdPlace = Readonly<{
+  prefix: readonly string[];
+  birdc: string;
+  socket: string;
+  directory: string;
+  /** After so long without a word BIRD undoes a change by itself. */
+  confirmSeconds: number;
+  /** After so long the router's shell gives up on us (default 300). */
+  sessionSeconds?: number;
+}>;
+
+/** A list on the router: its file, undefined where there is none, and the edition that BIRD uses, undefined where it knows none. */
+export type HeldList = Readonly<{ file: string | undefined; edition: string | undefined }>;
+
+/** BIRD behind a shell. */
+export type BirdShell = Readonly<{
+  check: (signal: AbortSignal) => Promise<void>;
+  read: (list: string, signal: AbortSignal) => Promise<HeldList>;
+  /** Takes the router's lock and holds it until `finish` or `abandon`. */
+  begin: (list: string, signal: AbortSignal) => Promise<BirdChange>;
+}>;
+
+/** A change under the router's lock. However it ends before `confirm` was said, the router goes back to what it had. */
+export type BirdChange = Readonly<{
+  held: HeldList;
+  /** Writes the new file aside. */
+  upload: (text: string) => Promise<void>;
+  /** Puts it in place, and lets BIRD check it and load it for a while; gives the edition that BIRD then uses. @throws RouterFailure `rejected` */
+  apply: () => Promise<string | undefined>;
+  /** Keeps what was loaded; gives the edition that BIRD then uses. */
+  confirm: () => Promise<string | undefined>;
+  finish: () => Promise<void>;
+  abandon: () => void;
+}>;
+
+/** Two million prefixes are 48 MB. */
+const OUTPUT_BYTES = 64 * 1024 * 1024;
+const SESSION_SECONDS = 300;
+
+export function createBirdShell(transport: CommandTransport, place: BirdPlace): BirdShell {
+  const talk = async (mode: 'check' | 'read' | 'change', list: string, signal: AbortSignal): Promise<Conversation> => {
+    const { prefix, birdc, socket, directory, confirmSeconds, sessionSeconds = SESSION_SECONDS } = place;
+    const seconds = [confirmSeconds, sessionSeconds, LOCK_SECONDS].map(String);
+    const parameters = [mode, list, symbolsOf(list).edition, directory, socket, ...seconds, birdc];
+    const command = await transport.start([...prefix, 'sh', '-c', BIRD_SCRIPT, 'edgeward', ...parameters], signal);
+    return converse(command, { mark: MARK, outputBytes: OUTPUT_BYTES, signal });
+  };
+
+  return {
+    check: async (signal) => {
+      const check = await talk('check', '', signal);
+      await orAbandon(check, async () => {
+        await expectAnswer(check, 'status', 'the check');
+        await expectAnswer(check, 'checked', 'the configuration as it is');
+        await check.finish();
+      });
+    },
+    read: async (list, signal) => {
+      const reading = await talk('read', list, signal);
+      return orAbandon(reading, async () => {
+        const held = await expectList(reading, list);
+        await reading.finish();
+        return held;
+      });
+    },
+    begin: async (list, signal) => {
+      const change = await talk('change', list, signal);
+      return orAbandon(change, async () => changeOf(change, list, await expectList(change, list)));
+    },
+  };
+}
+
+function changeOf(talk: Conversation, list: string, held: HeldList): BirdChange {
+  return {
+    held,
+    upload: async (text) => {
+      talk.say(`upload ${Buffer.byteLength(text)}\n${text}`);
+      await expect(talk, 'uploaded');
+    },
+    apply: async () => {
+      talk.say('apply\n');
+      await expectAnswer(talk, 'checked', `${list} was not loaded`);
+      await expectAnswer(talk, 'configured', `${list} was not loaded`);
+      return expectEdition(talk, list);
+    },
+    confirm: async () => {
+      talk.say('confirm\n');
+      await expectAnswer(talk, 'confirmed', `${list} was not confirmed`);
+      return expectEdition(talk, list);
+    },
+    finish: talk.finish,
+    abandon: talk.abandon,
+  };
+}
+
+async function orAbandon<T>(talk: Conversation, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (failure) {
+    talk.abandon();
+    throw failure;
+  }
+}
+
+async function expect(talk: Conversation, ...words: readonly string[]): Promise<Section> {
+  for (;;) {
+    const section = await talk.next();
+    if (words.includes(section.word)) return section;
+    if (section.word === 'failed') throw scriptFailure(section.rest);
+    if (section.word !== 'waiting') {
+      const wanted = words.join(' or ');
+      throw new RouterFailure('unreadable-answer', `the router's shell answered ${section.word} in place of ${wanted}`);
+    }
+  }
+}
+
+async function expectAnswer(talk: Conversation, word: string, what: string): Promise<BirdAnswer> {
+  return answerIn((await expect(talk, word)).text, what);
+}
+
+async function expectEdition(talk: Conversation, list: string): Promise<string | undefined> {
+  return valueIn((await expect(talk, 'edition')).text, list);
+}
+
+async function expectList(talk: Conversation, list: string): Promise<HeldList> {
+  await expectAnswer(talk, 'status', list);
+  const edition = await expectEdition(talk, list);
+  const { word, rest, text } = await expect(talk, 'file', 'absent');
+  if (word === 'absent') return { file: undefined, edition };
+  if (rest === '0') return { file: text, edition };
+  throw new RouterFailure('not-permitted', `the file of ${list} can't be read by this user`);
+}
+
+const SCRIPT_FAILURES: Readonly<Record<string, (detail: string) => RouterFailure>> = {
+  locked: () => new RouterFailure('locked', `another change on this router was not over after ${LOCK_SECONDS} s`),
+  'no-birdc': (path) =>
+    new RouterFailure('bad-option', `there is no ${path} on the router: option birdc must be the path of BIRD's birdc`),
+  'no-flock': () =>
+    new RouterFailure('rejected', 'there is no flock on the router (package util-linux); it keeps two changes apart'),
+  'no-directory': (directory) =>
+    new RouterFailure('bad-option', `there is no directory ${directory}: make it, or let option directory say another`),
+  'directory-not-permitted': (directory) =>
+    new RouterFailure('not-permitted', `${directory} must be readable and writable for this user`),
+  'no-socket': (socket) =>
+    new RouterFailure(
+      'unreachable',
+      `there is no socket ${socket}: BIRD does not run, or option socket must say where its control socket is`,
+    ),
+  'socket-not-permitted': (socket) =>
+    new RouterFailure('not-permitted', `${socket} may not be used: the user must be in BIRD's group (bird)`),
+  'no-room': () => new RouterFailure('rejected', 'the directory of the lists has no room for another file'),
+};
+
+function scriptFailure(line: string): RouterFailure {
+  const [reason = '', ...detail] = line.split(' ');
+  const failure = SCRIPT_FAILURES[reason]?.(detail.join(' '));
+  return failure ?? new RouterFailure('unreadable-answer', `the router's shell failed: ${line}`);
+}
