@@ -72,7 +72,7 @@ async function commits() {
 }
 
 const notifications = () =>
-  receiver.received.map(({ body }): unknown => {
+  receiver.received.map(({ body }) => {
     const {
       prefix_list_name: list,
       region,
@@ -90,7 +90,7 @@ test('an approved request gets on every router of its regions, and the customer 
     assert.is(held(router), '192.31.196.0/30\n192.31.196.4/32\n', router);
   assert.is(held('eu-west', 'Svc-ACME-CORP-BLACKHOLE'), undefined, 'the blackhole list was not touched');
   await waitUntil('both regions were told of', () => notifications().length >= 2);
-  assert.equal(notifications().sort(), [
+  assert.equal(notifications().toSorted(), [
     'Svc-ACME-CORP-SRC_WHITELIST eu-west success',
     'Svc-ACME-CORP-SRC_WHITELIST us-east success',
   ]);
