@@ -15,6 +15,12 @@ const { version } = JSON.parse(readFileSync(new URL('../package.json', import.me
 };
 const commandLog = createLog({ level: 'warn', destination: 'stderr' });
 
+// Whoever reads what is printed may have seen enough (`edgeward events … | head`).
+process.stdout.on('error', (error) => {
+  if (!('code' in error) || error.code !== 'EPIPE') throw error;
+  process.exit();
+});
+
 process.exitCode = await runProgram(process.argv.slice(2), {
   version,
   write: (text) => void process.stdout.write(text),

@@ -10,6 +10,7 @@ import { commitNow } from '../commands/ip-control/commit-now.ts';
 import { openCommitWatch } from '../commands/ip-control/commit-watch.ts';
 import type { Config } from '../config.ts';
 import { createHttpServer } from '../http/app.ts';
+import { watchConnections } from '../http/connections.ts';
 import type { Lease } from '../ports/leases.ts';
 import type { Log } from '../ports/log.ts';
 import { openProjector, type Projector } from '../projections/projector.ts';
@@ -125,18 +126,21 @@ async function startParts(config: Config, log: Log, stores: Stores, leases: read
     log,
     trustProxy: config.trustProxy,
   });
-  // Whoever calls at once after a restart finds what he was told before; after the bound he hears 503 until then.
-  await projector.reached(startedAt, CAUGHT_UP_MILLISECONDS);
-  const url = await listen(http, config);
-  log.info({ url, pid: process.pid }, 'edgeward is listening');
-
+  const connections = watchConnections(http);
   let stopping: Promise<void> | undefined;
   const stop = (): Promise<void> => (stopping ??= stopParts());
+  // Whoever calls at once after a restart finds what he was told before; after the bound he hears 503 until then.
+  await projector.reached(startedAt, CAUGHT_UP_MILLISECONDS);
+  const url = await listen(http, config).catch(async (error: unknown) => {
+    await stop();
+    throw error;
+  });
+  log.info({ url, pid: process.pid }, 'edgeward is listening');
   return { url, ended: Promise.all([following, watching, processing]).then(() => undefined), stop };
 
   async function stopParts(): Promise<void> {
     log.info({}, 'stopping');
-    await closeHttp(http);
+    await connections.close(REQUESTS_END_MILLISECONDS);
     stopProcesses.abort();
     const patience = clock.wait(config.deployTimeoutMilliseconds, stopProjector.signal).then(
       () => abortProcesses.abort(),
@@ -185,13 +189,4 @@ async function listen(http: Server, { host, port }: Config): Promise<string> {
 
 function urlOf({ address, port, family }: AddressInfo): string {
   return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
-}
-
-async function closeHttp(http: Server): Promise<void> {
-  const closed = once(http, 'close');
-  http.close();
-  http.closeIdleConnections();
-  const timer = setTimeout(() => http.closeAllConnections(), REQUESTS_END_MILLISECONDS);
-  await closed;
-  clearTimeout(timer);
 }

@@ -50,6 +50,8 @@ export type Edgeward = Readonly<{
   stop: () => Promise<void>;
   /** Starts the built program in a process of its own. */
   spawn: (args: readonly string[], more?: Readonly<Record<string, string>>) => Promise<EdgewardProcess>;
+  /** Starts npm in the repository, once the program is built. */
+  npm: (args: readonly string[]) => Promise<EdgewardProcess>;
   /** The lines that the server of this process has logged. */
   logged: () => readonly Readonly<Record<string, unknown>>[];
   /** The whole log of events as it is now. */
@@ -79,6 +81,13 @@ export async function openEdgeward(settings: Readonly<Record<string, string>> = 
     await server?.stop();
     server = undefined;
   };
+  const start = async (program: string, args: readonly string[], env: object): Promise<EdgewardProcess> => {
+    await ensureBuilt();
+    const { PATH, HOME } = process.env;
+    const child = spawn(program, args, { cwd: root, env: { PATH, HOME, ...env } });
+    children.add(child);
+    return watched(child);
+  };
   const command = (...args: readonly string[]): Promise<CommandOutcome> => runCommand(args, own);
   return {
     folder,
@@ -95,13 +104,8 @@ export async function openEdgeward(settings: Readonly<Record<string, string>> = 
       return server.url;
     },
     stop,
-    spawn: async (args, more = {}) => {
-      await ensureBuilt();
-      const { PATH, HOME } = process.env;
-      const child = spawn(process.execPath, [MAIN, ...args], { env: { PATH, HOME, ...own, ...more } });
-      children.add(child);
-      return watched(child);
-    },
+    spawn: (args, more = {}) => start(process.execPath, [MAIN, ...args], { ...own, ...more }),
+    npm: (args) => start('npm', args, {}),
     logged: () => lines.map((line) => z.record(z.string(), z.unknown()).parse(JSON.parse(line))),
     events: () => allEvents(observer()),
     end: () => observer().end(),

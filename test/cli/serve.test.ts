@@ -1,0 +1,211 @@
+import { once } from 'node:events';
+import { readdirSync, writeFileSync } from 'node:fs';
+import { createServer, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { z } from 'zod';
+import { openApiClient } from '../support/api-client.ts';
+import { addCustomer, addRegion, openEdgeward } from '../support/edgeward-server.ts';
+import { openRawConnection } from '../support/raw-http.ts';
+import { waitUntil } from '../support/wait-until.ts';
+
+const edgeward = await openEdgeward();
+await addRegion(edgeward, 'eu-west');
+const acme = await addCustomer(edgeward, 'Acme', [['10.0.0.0/16', 'eu-west']], ['--allow-synchronous']);
+
+test.after(() => edgeward.remove());
+
+const POST = `POST /api/v1/ips/disable HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${acme.token}\r\nContent-Type: application/json\r\n`;
+
+test('the log is JSON, one line a message, and holds no token', async () => {
+  const serving = await edgeward.spawn(['serve']);
+  const api = openApiClient(await serving.listening(), acme.token);
+  await api.get('/subnets');
+  await waitUntil('the request is logged', () => serving.out().includes('"path":"/api/v1/subnets"'));
+  for (const line of serving.out().trim().split('\n'))
+    z.object({ level: z.string(), time: z.iso.datetime(), msg: z.string() }).parse(JSON.parse(line));
+  assert.not.match(serving.out() + serving.err(), acme.token);
+  await api.close();
+  serving.child.kill('SIGINT');
+  assert.is(await serving.ended, 0);
+  assert.is(serving.err(), '');
+});
+
+test('a request in flight is answered before SIGTERM ends the server with 0', async () => {
+  const serving = await edgeward.spawn(['serve']);
+  const url = await serving.listening();
+  const idle = await openRawConnection(url);
+  const inFlight = await openRawConnection(url);
+  const body = '{"ip":"10.0.0.1","synchronous":true}';
+  inFlight.send(`${POST}Expect: 100-continue\r\nContent-Length: ${body.length}\r\n\r\n`);
+  assert.is((await inFlight.answer()).status, 100);
+  serving.child.kill('SIGTERM');
+  await waitUntil('the server is stopping', () => serving.out().includes('"msg":"stopping"'));
+  await idle.closed;
+  await assertRefused(url);
+  inFlight.send(body);
+  await waitUntil('the answer', () => inFlight.received().includes('"commit_status":"success"'));
+  await inFlight.closed;
+  assert.is(await serving.ended, 0);
+  assert.match(serving.out(), '"msg":"stopped"');
+});
+
+async function assertRefused(url: string): Promise<void> {
+  const refused = await openRawConnection(url).then(
+    () => false,
+    () => true,
+  );
+  assert.ok(refused, 'nobody new gets in');
+}
+
+test('a list under way is sent to its end', async () => {
+  const serving = await edgeward.spawn(['serve']);
+  const reader = await openRawConnection(await serving.listening());
+  reader.socket.pause();
+  reader.send(`GET /api/v1/subnets/1 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${acme.token}\r\n\r\n`);
+  await waitUntil('it has begun', () => reader.socket.readableLength > 0);
+  serving.child.kill('SIGTERM');
+  await waitUntil('the server is stopping', () => serving.out().includes('"msg":"stopping"'));
+  reader.socket.resume();
+  await reader.closed;
+  assert.ok(reader.received().endsWith('"meta":{"pending_changes":0}}\r\n0\r\n\r\n'));
+  assert.is(await serving.ended, 0);
+});
+
+test('a deployment that does not end is given up after its time, and goes on after the restart', async () => {
+  const sockets = new Set<Socket>();
+  const silent = createServer((socket) => void sockets.add(socket.on('error', () => undefined)));
+  silent.listen(0, '127.0.0.1');
+  await once(silent, 'listening');
+  const address = silent.address();
+  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  const far = await openEdgeward({
+    DEPLOY_TIMEOUT: 'PT0.5S',
+    SYNCHRONOUS_TIMEOUT: 'PT0.1S',
+    SCHEDULER_INTERVAL: 'PT0.1S',
+    COMMIT_RETRY_DELAYS: 'PT0.1S',
+  });
+  try {
+    await addRegion(far, 'far-away', 0);
+    writeFileSync(join(far.folder, 'secret'), 'let me in');
+    const pin = `host_key=SHA256:${Buffer.alloc(32).toString('base64').replace(/=+$/, '')}`;
+    const options = ['transport=ssh', 'host=127.0.0.1', `port=${port}`, 'user=x', `password=${far.folder}/secret`, pin];
+    await far.json(
+      'router',
+      'add',
+      'far-away',
+      'silent',
+      '--driver',
+      'frr',
+      ...options.flatMap((option) => ['--option', option]),
+    );
+    const { token } = await addCustomer(far, 'Patient', [['203.0.113.0/24', 'far-away']], ['--allow-synchronous']);
+    const serving = await far.spawn(['serve']);
+    const api = openApiClient(await serving.listening(), token);
+    const { text } = await api.post('/ips/disable', { ip: '203.0.113.7', synchronous: true });
+    assert.match(text, '"commit_status":"in_progress"');
+    await api.close();
+    serving.child.kill('SIGTERM');
+    await waitUntil('it is given up', () => serving.out().includes('"msg":"commit failed"'));
+    for (const socket of sockets) socket.destroy();
+    assert.is(await serving.ended, 0);
+    await far.json('router', 'remove', 'silent');
+    await far.serve();
+    await waitUntil('it is deployed', async () => (await far.events()).some(({ type }) => type === 'CommitCompleted'));
+  } finally {
+    for (const socket of sockets) socket.destroy();
+    silent.close();
+    await far.remove();
+  }
+});
+
+test('a second server on the same data refuses and names the first', async () => {
+  const first = await edgeward.spawn(['serve']);
+  const url = await first.listening();
+  const second = await edgeward.spawn(['serve']);
+  assert.is(await second.ended, 1);
+  assert.is(second.out(), '');
+  assert.is(second.err(), `edgeward: another server runs on ${edgeward.dataDir}: pid ${first.child.pid} (serve)\n`);
+  const api = openApiClient(url, acme.token);
+  assert.is((await api.get('/subnets')).status, 200, 'the first goes on');
+  await api.close();
+  first.child.kill('SIGTERM');
+  assert.is(await first.ended, 0);
+  const third = await edgeward.spawn(['serve']);
+  await third.listening();
+  third.child.kill('SIGTERM');
+  assert.is(await third.ended, 0);
+});
+
+test('a port that is taken ends the server at once, with the reason', async () => {
+  const taken = createServer();
+  taken.listen(0, '127.0.0.1');
+  await once(taken, 'listening');
+  const address = taken.address();
+  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  const serving = await edgeward.spawn(['serve'], { PORT: String(port) });
+  assert.is(await serving.ended, 1);
+  assert.is(serving.err(), `edgeward: listen EADDRINUSE: address already in use 127.0.0.1:${port}\n`);
+  taken.close();
+});
+
+test('bad settings end it with 78 and one line that names every one of them', async () => {
+  const serving = await edgeward.spawn(['serve'], {
+    PORT: '70000',
+    QUIET_PERIOD: 'P1Y',
+    SCHEDULER_INTERVAL: 'PT0S',
+    DEPLOY_TIMEOUT: '-PT1S',
+    EVENT_STORE_URL: 'postgres://localhost',
+    READ_MODEL_URL: 'redis://localhost',
+    WEBHOOK_ALLOW_PRIVATE: 'yes',
+    TRUST_PROXY: 'not an address',
+  });
+  assert.is(await serving.ended, 78);
+  assert.is(serving.out(), '');
+  const lines = serving.err().trim().split('\n');
+  assert.is(lines.length, 1);
+  for (const variable of [
+    'PORT',
+    'QUIET_PERIOD',
+    'SCHEDULER_INTERVAL',
+    'DEPLOY_TIMEOUT',
+    'EVENT_STORE_URL',
+    'READ_MODEL_URL',
+    'WEBHOOK_ALLOW_PRIVATE',
+    'TRUST_PROXY',
+  ])
+    assert.match(lines[0] ?? '', variable);
+});
+
+test('a reader of its output that goes away is no failure to shout about', async () => {
+  const listing = await edgeward.spawn(['events', 'Acme']);
+  listing.child.stdout?.destroy();
+  await listing.ended;
+  assert.not.match(listing.err(), /EPIPE|\n\s+at /);
+});
+
+test('the demo plays the main job to its end and leaves nothing behind', async () => {
+  const before = readdirSync(tmpdir()).filter((name) => name.startsWith('edgeward-demo-'));
+  const demo = await edgeward.npm(['run', 'demo', '--', '--exit']);
+  assert.is(await demo.ended, 0, demo.err());
+  const out = demo.out();
+  assert.match(
+    out,
+    /the prefix-list as the router has it \(.*Svc-ACME-CORP-BLACKHOLE\):\n203\.0\.113\.7\/32\n203\.0\.113\.8\/29\n2001:db8:7:ff00::\/56\n/,
+  );
+  assert.match(
+    out,
+    /the webhook as it was received:\nwebhook-id: \S+\nwebhook-timestamp: \d+\nwebhook-signature: v1,\S+\n/,
+  );
+  assert.match(
+    out,
+    /\{"event":"commit_completed","commit_set_id":"[0-9a-f-]{36}","customer":"Acme Corp\.","prefix_list_name":"Svc-ACME-CORP-BLACKHOLE","region":"eu-west","status":"success","completed_at":"[^"]+\+00:00"\}/,
+  );
+  assert.match(out, '"meta":{"pending_changes":0}');
+  const after = readdirSync(tmpdir()).filter((name) => name.startsWith('edgeward-demo-') && !before.includes(name));
+  assert.equal(after, []);
+});
+
+test.run();
