@@ -11,7 +11,10 @@ const cases: [string, (action: string) => Call][] = [
   ['/16 as CIDR', (action) => bulk(action, { cidr: '10.0.0.0/16' })],
   ['/16 as range', (action) => bulk(action, { range: { start: '10.0.0.0', end: '10.0.255.255' } })],
   ['/48 as CIDR', (action) => bulk(action, { cidr: '2001:db8::/48' })],
-  ['/48 as range', (action) => bulk(action, { range: { start: '2001:db8::', end: '2001:db8:0:ffff:ffff:ffff:ffff:ffff' } })],
+  [
+    '/48 as range',
+    (action) => bulk(action, { range: { start: '2001:db8::', end: '2001:db8:0:ffff:ffff:ffff:ffff:ffff' } }),
+  ],
 ];
 for (const [name, call] of cases) {
   const bulkCost = await cost(call);
@@ -85,5 +88,7 @@ function median(values: readonly number[]): number {
 
 function print(name: string, ours: number, baseline: number, unit: string, target: number): void {
   const figure = (value: number): string => `${value.toFixed(unit === 'ms' ? 3 : 0)} ${unit}`;
-  console.log(`${name}: ours ${figure(ours)}, baseline ${figure(baseline)}, ratio ${(ours / baseline).toFixed(2)} (target <= ${target})`);
+  console.log(
+    `${name}: ours ${figure(ours)}, baseline ${figure(baseline)}, ratio ${(ours / baseline).toFixed(2)} (target <= ${target})`,
+  );
 }

@@ -17,7 +17,11 @@ async function compare(): Promise<void> {
   for (let block = 0; block < 256; block += 1) {
     const ips = Array.from({ length: 128 }, (_, at) => `10.0.${block}.${(at >> 3) * 16 + (at & 7)}`);
     const body = JSON.stringify({ action: 'disable', ips });
-    const answer = await request(`${edgeward.url}/api/v1/ips/bulk`, { method: 'POST', headers: { ...headers, 'content-type': 'application/json' }, body });
+    const answer = await request(`${edgeward.url}/api/v1/ips/bulk`, {
+      method: 'POST',
+      headers: { ...headers, 'content-type': 'application/json' },
+      body,
+    });
     await answer.body.dump();
   }
   const baseline = fork(new URL(import.meta.url).pathname, ['--baseline'], { execArgv: ['--import', 'tsx'] });
@@ -35,11 +39,18 @@ async function compare(): Promise<void> {
   const baselinePeak = residentMegabytes(baseline.pid);
   const warm = pairs.slice(3);
   const ratio = median(warm.map((pair) => pair.ours.total / pair.theirs.total));
-  const [total, theirTotal] = [median(warm.map((pair) => pair.ours.total)), median(warm.map((pair) => pair.theirs.total))];
+  const [total, theirTotal] = [
+    median(warm.map((pair) => pair.ours.total)),
+    median(warm.map((pair) => pair.theirs.total)),
+  ];
   const first = median(warm.map((pair) => pair.ours.firstByte / pair.ours.total));
-  console.log(`detail of 65,536 addresses: ours ${total.toFixed(1)} ms, baseline ${theirTotal.toFixed(1)} ms, ratio ${ratio.toFixed(2)} (target <= 0.7)`);
+  console.log(
+    `detail of 65,536 addresses: ours ${total.toFixed(1)} ms, baseline ${theirTotal.toFixed(1)} ms, ratio ${ratio.toFixed(2)} (target <= 0.7)`,
+  );
   console.log(`detail first byte: ours ${(first * 100).toFixed(0)} % of its time (target <= 10 %)`);
-  console.log(`detail memory: ours +${(peak - before).toFixed(0)} MiB, baseline +${(baselinePeak - baselineBefore).toFixed(0)} MiB (target <= 25 MiB)`);
+  console.log(
+    `detail memory: ours +${(peak - before).toFixed(0)} MiB, baseline +${(baselinePeak - baselineBefore).toFixed(0)} MiB (target <= 25 MiB)`,
+  );
   baseline.kill();
   await edgeward.stop();
 }
@@ -49,7 +60,11 @@ type Timing = { total: number; firstByte: number };
 /** curl measures from outside, so that this process's own work does not count. */
 function time(url: string, headers: Record<string, string>): Timing {
   const args = Object.entries(headers).flatMap(([name, value]) => ['-H', `${name}: ${value}`]);
-  const text = execFileSync('curl', ['-s', '-o', '/dev/null', '-w', '%{time_total} %{time_starttransfer}', ...args, url], { encoding: 'utf8' });
+  const text = execFileSync(
+    'curl',
+    ['-s', '-o', '/dev/null', '-w', '%{time_total} %{time_starttransfer}', ...args, url],
+    { encoding: 'utf8' },
+  );
   const [total = 0, firstByte = 0] = text.split(' ').map((seconds) => Number(seconds) * 1000);
   return { total, firstByte };
 }
@@ -67,8 +82,13 @@ function serveBaseline(): void {
       status: isDisabled === 1 ? 'disabled' : 'enabled',
       pending_change: isDisabled === 1,
     }));
-    const body = JSON.stringify({ data: { id: 1, cidr: '10.0.0.0/16', ip_version: 4, asn: 64500, ips }, meta: { pending_changes: 32_768 } });
-    response.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }).end(body);
+    const body = JSON.stringify({
+      data: { id: 1, cidr: '10.0.0.0/16', ip_version: 4, asn: 64500, ips },
+      meta: { pending_changes: 32_768 },
+    });
+    response
+      .writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) })
+      .end(body);
   });
   server.listen(0, '127.0.0.1', () => {
     const address = server.address();

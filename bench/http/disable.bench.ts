@@ -37,17 +37,16 @@ await once(plain, 'exit');
 rmSync(directory, { recursive: true, force: true });
 
 function print(connections: number, pairs: readonly { ours: Load; theirs: Load }[]): void {
-  const rate = (load: Load): string => `${Math.round(load.requestsPerSecond)}/s`;
   const ours = pairs.map((pair) => pair.ours);
   const theirs = pairs.map((pair) => pair.theirs);
   const middle = (values: readonly number[]): number =>
     values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
-  const ratio = (of: (load: Load) => number): string =>
-    middle(pairs.map((pair) => of(pair.ours) / of(pair.theirs))).toFixed(2);
-  const shown = (of: (load: Load) => number, loads: readonly Load[]): string =>
-    `${middle(loads.map(of)).toFixed(2)} ms`;
+  const ratio = (of: (figures: Load) => number): string =>
+    median(pairs.map((pair) => of(pair.ours) / of(pair.theirs))).toFixed(2);
+  const shown = (of: (figures: Load) => number, loads: readonly Load[]): string =>
+    `${median(loads.map(of)).toFixed(2)} ms`;
   const medianRate = (loads: readonly Load[]): string =>
-    rate({ requestsPerSecond: middle(loads.map((l) => l.requestsPerSecond)), p50: 0, p99: 0, errors: 0 });
+    `${Math.round(median(loads.map((l) => l.requestsPerSecond)))}/s`;
   const target = connections === 1 ? '' : ' (target >= 3)';
   console.log(
     `disable c=${connections} rate: ours ${medianRate(ours)}, baseline ${medianRate(theirs)}, ratio ${ratio((l) => l.requestsPerSecond)}${target}`,
@@ -76,4 +75,8 @@ async function load(url: string, token: string, connections: number, kind: strin
     p99: figure('p99'),
     errors: figure('errors'),
   };
+}
+
+function median(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
 }

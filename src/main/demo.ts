@@ -139,7 +139,9 @@ async function playThrough(
 
 async function within<T>(seconds: number, wanted: Promise<T>, problem: string): Promise<T> {
   const done = new AbortController();
-  const timeUp = systemClock.wait(seconds * 1000, done.signal).then(() => Promise.reject(new Error(`${problem} within ${seconds} s`)));
+  const timeUp = systemClock
+    .wait(seconds * 1000, done.signal)
+    .then(() => Promise.reject(new Error(`${problem} within ${seconds} s`)));
   try {
     return await Promise.race([wanted, timeUp]);
   } finally {

@@ -123,7 +123,10 @@ function canonicalIpv6(index: number, block: number, host: number): string {
 
 async function start(env: NodeJS.ProcessEnv, base: string): Promise<ChildProcess> {
   const server = spawn(process.execPath, [MAIN, 'serve'], { env, stdio: ['ignore', 'ignore', 'inherit'] });
-  await eventually('the server is ready', async () => (await fetch(`${base}/readyz`).catch(() => undefined))?.ok === true);
+  await eventually(
+    'the server is ready',
+    async () => (await fetch(`${base}/readyz`).catch(() => undefined))?.ok === true,
+  );
   return server;
 }
 
@@ -163,8 +166,12 @@ async function operate(customer: Customer, base: string, random: () => number, t
   }
 }
 
-const subnetList = z.object({ data: z.array(z.object({ id: z.number(), ip_counts: z.object({ pending: z.number() }) })) });
-const subnetDetail = z.object({ data: z.object({ ips: z.array(z.object({ address: z.string(), status: z.string() })) }) });
+const subnetList = z.object({
+  data: z.array(z.object({ id: z.number(), ip_counts: z.object({ pending: z.number() }) })),
+});
+const subnetDetail = z.object({
+  data: z.object({ ips: z.array(z.object({ address: z.string(), status: z.string() })) }),
+});
 
 /** Waits until nothing is pending, and compares what the API says with the model. */
 async function settle(customer: Customer, base: string): Promise<void> {
@@ -192,9 +199,14 @@ function checkRouters(customers: readonly Customer[], routers: ReadonlyMap<strin
       for (const path of paths) {
         const file = join(path, `Svc-${customer.name.toUpperCase().replace(' ', '-')}-BLACKHOLE`);
         const lines = existsSync(file) ? readFileSync(file, 'utf8').split('\n').filter(Boolean) : [];
-        const held = (customer.addresses.get(region) ?? []).filter((address) => lines.some((cidr) => covers(cidr, address)));
+        const held = (customer.addresses.get(region) ?? []).filter((address) =>
+          lines.some((cidr) => covers(cidr, address)),
+        );
         assert.equal(held, wanted, file);
-        const size = lines.reduce((sum, cidr) => sum + 2 ** ((cidr.includes(':') ? 128 : 32) - Number(cidr.split('/')[1])), 0);
+        const size = lines.reduce(
+          (sum, cidr) => sum + 2 ** ((cidr.includes(':') ? 128 : 32) - Number(cidr.split('/')[1])),
+          0,
+        );
         assert.is(size, wanted.length, `${file} covers nothing else`);
       }
     }
@@ -207,7 +219,10 @@ function covers(cidr: string, address: string): boolean {
   const isIpv6 = network.includes(':');
   if (isIpv6 !== address.includes(':')) return false;
   const prefixOf = (text: string): string => text.slice(0, isIpv6 ? text.lastIndexOf(':') : text.lastIndexOf('.'));
-  const hostOf = (text: string): number => (isIpv6 ? Number.parseInt(text.slice(text.lastIndexOf(':') + 1) || '0', 16) : Number(text.slice(text.lastIndexOf('.') + 1)));
+  const hostOf = (text: string): number =>
+    isIpv6
+      ? Number.parseInt(text.slice(text.lastIndexOf(':') + 1) || '0', 16)
+      : Number(text.slice(text.lastIndexOf('.') + 1));
   const size = 2 ** ((isIpv6 ? 128 : 32) - Number(length));
   const first = hostOf(network);
   return prefixOf(network) === prefixOf(address) && hostOf(address) >= first && hostOf(address) < first + size;
@@ -219,7 +234,9 @@ async function checkCommitsAndWebhooks(command: (...args: string[]) => unknown, 
   const completed = commits.parse(command('commit', 'list')).filter(({ status }) => status === 'success');
   assert.ok(completed.length > 0);
   await eventually('every completed commit was told', async () =>
-    completed.every(({ id }) => receiver.received.some((hook) => hook.commit_set_id === id && hook.status === 'success')),
+    completed.every(({ id }) =>
+      receiver.received.some((hook) => hook.commit_set_id === id && hook.status === 'success'),
+    ),
   );
   for (const { commit_set_id: id } of receiver.received) {
     const statuses = receiver.received.filter((hook) => hook.commit_set_id === id).map(({ status }) => status);
@@ -279,11 +296,15 @@ async function openReceiver(): Promise<Receiver> {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const address = server.address();
-  return { server, received, url: `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}/hook` };
+  return {
+    server,
+    received,
+    url: `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}/hook`,
+  };
 }
 
 async function eventually(what: string, holds: () => Promise<boolean>): Promise<void> {
-  for (const until = performance.now() + 60_000; performance.now() < until; ) {
+  for (const until = performance.now() + 60_000; performance.now() < until;) {
     if (await holds()) return;
     await new Promise((resolve) => setTimeout(resolve, 50));
   }

@@ -11,17 +11,17 @@ const id = fc.oneof(
 const change = fc.record({ id, value: fc.option(fc.nat()) });
 
 test('the empty map has nothing', () => {
-  assert.is(NumberedMap.empty.size, 0);
-  assert.is(NumberedMap.empty.get(1), undefined);
-  assert.is(NumberedMap.empty.has(0), false);
-  assert.equal([...NumberedMap.empty.values()], []);
+  assert.is(new NumberedMap().size, 0);
+  assert.is(new NumberedMap().get(1), undefined);
+  assert.is(new NumberedMap().has(0), false);
+  assert.equal([...new NumberedMap().values()], []);
 });
 
 test('it holds what a map would hold, in the order of the numbers', () => {
   fc.assert(
     fc.property(fc.array(change, { maxLength: 60, size: 'max' }), (changes) => {
       const expected = new Map<number, number>();
-      let map: NumberedMap<number> = NumberedMap.empty;
+      let map: NumberedMap<number> = new NumberedMap();
       for (const { id: at, value } of changes) {
         if (value === null) expected.delete(at);
         else expected.set(at, value);
@@ -40,7 +40,7 @@ test('it holds what a map would hold, in the order of the numbers', () => {
 test('a change leaves the map that it was made from as it was', () => {
   fc.assert(
     fc.property(fc.array(id, { maxLength: 20 }), id, (ids, at) => {
-      let map: NumberedMap<string> = NumberedMap.empty;
+      let map: NumberedMap<string> = new NumberedMap();
       for (const one of ids) map = map.with(one, 'before');
       const before = [...map.values()];
       const { size } = map;
@@ -54,7 +54,7 @@ test('a change leaves the map that it was made from as it was', () => {
 });
 
 test('taking out what is not there gives the same map', () => {
-  const map = NumberedMap.empty.with(3, 'three');
+  const map = new NumberedMap().with(3, 'three');
   assert.is(map.without(4), map);
   assert.is(map.without(900), map);
 });
