@@ -39,8 +39,6 @@ rmSync(directory, { recursive: true, force: true });
 function print(connections: number, pairs: readonly { ours: Load; theirs: Load }[]): void {
   const ours = pairs.map((pair) => pair.ours);
   const theirs = pairs.map((pair) => pair.theirs);
-  const middle = (values: readonly number[]): number =>
-    values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
   const ratio = (of: (figures: Load) => number): string =>
     median(pairs.map((pair) => of(pair.ours) / of(pair.theirs))).toFixed(2);
   const shown = (of: (figures: Load) => number, loads: readonly Load[]): string =>
