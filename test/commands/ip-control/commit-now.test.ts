@@ -1,0 +1,188 @@
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { systemIds } from '../../../src/adapters/ids.ts';
+import { openAggregate } from '../../../src/commands/handle.ts';
+import { commitNow } from '../../../src/commands/ip-control/commit-now.ts';
+import { type CommitWatch, openCommitWatch } from '../../../src/commands/ip-control/commit-watch.ts';
+import { customerDecider } from '../../../src/commands/ip-control/customer.ts';
+import { commitKey, type OpenCommit } from '../../../src/commands/ip-control/customer-state.ts';
+import { isRefusal } from '../../../src/kernel/decider.ts';
+import { openEmbeddedLog } from '../../support/embedded-log.ts';
+import { waitUntil } from '../../support/wait-until.ts';
+import { assigned, disable, one, recordCompleted, recordFailed, registered } from './customer-examples.ts';
+
+type House = Awaited<ReturnType<typeof openHouse>>;
+
+const test = suite<{ house: House }>('a commit now');
+const context = { actor: 'token:t1', requestId: 'request-1' };
+
+/** A customer with a change, and somebody who deploys when the test says so. */
+async function openHouse() {
+  const log = await openEmbeddedLog();
+  await log.append('customer-7', registered(), assigned(1, '192.0.2.0/24'), assigned(2, '198.51.100.0/24', 2));
+  const customers = openAggregate(customerDecider, log.dependencies());
+  const watch = await openCommitWatch(log.store);
+  const stop = new AbortController();
+  const watching = watch.run(stop.signal);
+  const change = async (text: string): Promise<void> => {
+    const answer = await customers.handle(7, disable(one(text)), context);
+    if (isRefusal(answer)) throw new Error(answer.because);
+  };
+  return {
+    log,
+    customers,
+    watch,
+    change,
+    commit: (regionId = 1) =>
+      commitNow(
+        { customerId: 7, regionId, list: 'BLACKHOLE', reason: 'synchronous', timeoutMilliseconds: 60_000 },
+        context,
+        { customers, watch, clock: log.clock, ids: systemIds },
+      ),
+    /** The commit that is being deployed, as soon as there is one. */
+    deploying: (attempt = 1): Promise<OpenCommit> =>
+      waitUntil('a commit is requested', async () => {
+        const { state } = await customers.state(7);
+        const open = state.phase === 'registered' ? state.commits.get(commitKey(1, 'BLACKHOLE')) : undefined;
+        return open?.phase === 'deploying' && open.attempt === attempt && open;
+      }),
+    settle: async ({ commitSetId, attempt }: OpenCommit, isSuccess: boolean) => {
+      await customers.handle(7, (isSuccess ? recordCompleted : recordFailed)({ commitSetId, attempt }), context);
+    },
+    close: async () => {
+      stop.abort();
+      await watching;
+      await log.close();
+    },
+  };
+}
+
+test.before.each(async (state) => {
+  state.house = await openHouse();
+});
+test.after.each((state) => state.house.close());
+
+test('where nothing is pending it is a success at once', async ({ house }) => {
+  assert.is(await house.commit(), 'success');
+  assert.is((await house.log.events('customer-7')).length, 3);
+});
+
+test('what is pending is requested at once, and waited for', async ({ house }) => {
+  await house.change('192.0.2.1');
+  const committing = house.commit();
+  const open = await house.deploying();
+  await house.settle(open, true);
+  assert.is(await committing, 'success');
+  const [requested] = (await house.log.events('customer-7')).filter(({ type }) => type === 'CommitRequested');
+  assert.is(Object(requested?.data).reason, 'synchronous');
+  assert.is(requested?.metadata.actor, 'token:t1');
+  assert.is(house.log.clock.waiting(), 0, 'no timer is left');
+});
+
+test('a failure is told; what failed stays pending', async ({ house }) => {
+  await house.change('192.0.2.1');
+  const committing = house.commit();
+  await house.settle(await house.deploying(), false);
+  assert.is(await committing, 'failed');
+});
+
+test('when its time is up it is in progress, and goes on', async ({ house }) => {
+  await house.change('192.0.2.1');
+  const committing = house.commit();
+  await house.deploying();
+  await house.log.clock.advance({ seconds: 59 });
+  let status: string | undefined;
+  void committing.then((answer) => (status = answer));
+  await new Promise((resolve) => void setImmediate(resolve));
+  assert.is(status, undefined);
+  await house.log.clock.advance({ seconds: 1 });
+  assert.is(await committing, 'in_progress');
+  await house.settle(await house.deploying(), true);
+  assert.is(await house.commit(), 'success');
+});
+
+test('a deployment that was under way before the change says nothing of it: the next one does', async ({ house }) => {
+  await house.change('192.0.2.1');
+  const earlier = house.commit();
+  const first = await house.deploying();
+  await house.change('192.0.2.2');
+  const later = house.commit();
+  await house.settle(first, true);
+  assert.is(await earlier, 'success');
+  const second = await house.deploying();
+  assert.is.not(second.commitSetId, first.commitSetId);
+  await house.settle(second, false);
+  assert.is(await later, 'failed');
+});
+
+test('a deployment that carries the change already is joined', async ({ house }) => {
+  await house.change('192.0.2.1');
+  const committing = [house.commit(), house.commit(), house.commit()];
+  await house.settle(await house.deploying(), true);
+  assert.equal(await Promise.all(committing), ['success', 'success', 'success']);
+  assert.is((await house.log.events('customer-7')).filter(({ type }) => type === 'CommitRequested').length, 1);
+});
+
+test('a commit that failed before is tried again at once', async ({ house }) => {
+  await house.change('192.0.2.1');
+  const failing = house.commit();
+  await house.settle(await house.deploying(), false);
+  await failing;
+  const again = house.commit();
+  await house.settle(await house.deploying(2), true);
+  assert.is(await again, 'success');
+});
+
+test('it does not matter which process deploys', async ({ house }) => {
+  await house.change('192.0.2.1');
+  const committing = house.commit();
+  const open = await house.deploying();
+  const there = openAggregate(customerDecider, house.log.dependencies({ store: house.log.another() }));
+  await there.handle(7, recordCompleted(open), context);
+  assert.is(await committing, 'success');
+});
+
+test('other regions, and other customers, are not waited for', async ({ house }) => {
+  await house.change('198.51.100.1');
+  assert.is(await house.commit(), 'success');
+  assert.is((await house.log.events('customer-7')).filter(({ type }) => type === 'CommitRequested').length, 0);
+});
+
+// The watch alone
+
+test('the watch tells how an attempt ended, before or after it is asked', async ({ house }) => {
+  await house.change('192.0.2.1');
+  const committing = house.commit();
+  const open = await house.deploying();
+  const never = new AbortController().signal;
+  const asked = house.watch.settled(open.commitSetId, 1, never);
+  await house.settle(open, true);
+  assert.is(await asked, 'success');
+  assert.is(await house.watch.settled(open.commitSetId, 1, never), 'success');
+  await committing;
+});
+
+test('whoever stops waiting is told nothing', async ({ house }) => {
+  const stop = new AbortController();
+  const waiting = house.watch.settled('c9', 1, stop.signal);
+  stop.abort();
+  assert.is(await waiting, undefined);
+  assert.is(await house.watch.settled('c9', 1, stop.signal), undefined);
+});
+
+test('two that wait for the same attempt are both told', async ({ house }) => {
+  await house.change('192.0.2.1');
+  const committing = house.commit();
+  const open = await house.deploying();
+  const [one1, stopped] = [new AbortController(), new AbortController()];
+  const waits: Promise<Awaited<ReturnType<CommitWatch['settled']>>>[] = [
+    house.watch.settled(open.commitSetId, 1, one1.signal),
+    house.watch.settled(open.commitSetId, 1, stopped.signal),
+  ];
+  stopped.abort();
+  await house.settle(open, false);
+  assert.equal(await Promise.all(waits), ['failed', undefined]);
+  await committing;
+});
+
+test.run();
