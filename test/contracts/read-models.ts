@@ -7,6 +7,8 @@ import { type Collection, CollectionGone, type ReadModels } from '../../src/port
 export type ReadModelsUnderTest = Readonly<{
   /** Opens them, each time as another process would. */
   open: () => Promise<ReadModels>;
+  /** Readers may see one document of a save before the next: each is whole, but a save is many writes. */
+  showsSavesInPart?: true;
   stop: () => Promise<void>;
 }>;
 
@@ -221,9 +223,10 @@ function specifySaves(test: Suite): void {
     const other = await place.open();
     const reading = (async () => {
       for (let turn = 0; turn < 50; turn += 1) {
-        // Both documents are of one save: a reader never sees one without the other.
         const found = await other.load(collection, ['a', 'b']);
-        assert.is(found.get('a'), found.get('b'));
+        // Both documents are of one save: a reader never sees one without the other.
+        if (place.showsSavesInPart === undefined) assert.is(found.get('a'), found.get('b'));
+        for (const json of found.values()) assert.match(json, /^"\d+"$/);
       }
     })();
     for (let turn = 0; turn < 50; turn += 1) await put(views, collection, BigInt(turn), { a: `${turn}`, b: `${turn}` });

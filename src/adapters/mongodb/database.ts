@@ -1,0 +1,138 @@
+import { type Collection, type Db, type Document, MongoClient, type MongoClientOptions } from 'mongodb';
+import type { Clock } from '../../ports/clock.ts';
+import { StoreUnavailable } from '../../ports/event-store.ts';
+import { StoreRefused } from '../../ports/store-refused.ts';
+import { failureOf, isLoginRefused, isNotPermitted } from './failures.ts';
+
+/** One database, with every use of it bounded and its failures told as the ports tell them. */
+export type MongoDatabase = Readonly<{
+  /** A collection whose documents have a text as id. */
+  collection: <T extends Document & { _id: string }>(name: string) => Collection<T>;
+  collectionNames: () => Promise<readonly string[]>;
+  drop: (name: string) => Promise<void>;
+  /** Runs one command. @throws StoreUnavailable when the database is away, closed, or does not answer in time */
+  use: <T>(command: () => Promise<T>, patienceMilliseconds?: number) => Promise<T>;
+  close: () => Promise<void>;
+}>;
+
+export type MongoDatabaseOptions = Readonly<{
+  /** `mongodb://…` or `mongodb+srv://…`; the database is the one that it names, or `edgeward`. */
+  url: string;
+  clock: Clock;
+  /** How long one command may take, finding a server included. */
+  patienceMilliseconds: number;
+}>;
+
+/** Bounds a command that writes much, and the connection of one that nobody waits for any more. */
+export const WRITE_MILLISECONDS = 30_000;
+const POOL_MAX = 20;
+/** Raised when what is stored changes in a way that an older program would misread. */
+const LAYOUT = 1;
+
+type About = { _id: string; layout: number };
+
+/** Reaches the database, and makes sure that it may be written. @throws StoreRefused */
+export async function openMongoDatabase(options: MongoDatabaseOptions): Promise<MongoDatabase> {
+  const { url, patienceMilliseconds } = options;
+  const client = openClient(url, patienceMilliseconds);
+  const hosts = client.options.hosts.map(String).join(',') || 'its hosts';
+  const named = client.db(/^mongodb(?:\+srv)?:\/\/[^/]+\/[^?]/.test(url) ? undefined : 'edgeward');
+  const db = databaseOver(client, named, options);
+  try {
+    await checkLayout(db);
+    return db;
+  } catch (error) {
+    await db.close();
+    throw refusal(hosts, error);
+  }
+}
+
+function openClient(url: string, patienceMilliseconds: number): MongoClient {
+  const options: MongoClientOptions = {
+    appName: 'edgeward',
+    // Positions are 64 bits wide and must not pass through a number.
+    useBigInt64: true,
+    serverSelectionTimeoutMS: patienceMilliseconds,
+    connectTimeoutMS: patienceMilliseconds,
+    waitQueueTimeoutMS: patienceMilliseconds,
+    socketTimeoutMS: WRITE_MILLISECONDS,
+    maxPoolSize: POOL_MAX,
+    writeConcern: { w: 'majority' },
+    readPreference: 'primary',
+  };
+  try {
+    return new MongoClient(url, options);
+  } catch (cause) {
+    const problem = cause instanceof Error ? cause.message : 'it can not be read';
+    const example = 'mongodb://host:27017/edgeward';
+    throw new StoreRefused('bad-url', `READ_MODEL_URL is no connection string such as ${example}: ${problem}`, {
+      cause,
+    });
+  }
+}
+
+/** The first write: it shows that we may, and leaves a mark of what program wrote here. */
+async function checkLayout(db: MongoDatabase): Promise<void> {
+  const about = db.collection<About>('about');
+  const _id = 'edgeward';
+  await db.use(() => about.updateOne({ _id }, { $setOnInsert: { layout: LAYOUT } }, { upsert: true }));
+  const found = await db.use(() => about.findOne({ _id }));
+  if (found === null || found.layout <= LAYOUT) return;
+  const message = `the read models were written by a newer edgeward (layout ${found.layout}, this one knows ${LAYOUT})`;
+  throw new StoreRefused('unsupported', message);
+}
+
+function refusal(hosts: string, error: unknown): StoreRefused {
+  if (error instanceof StoreRefused) return error;
+  const message =
+    error instanceof StoreUnavailable && error.cause instanceof Error ? error.cause.message : String(error);
+  if (isLoginRefused(error))
+    return new StoreRefused('login-refused', `MongoDB at ${hosts} refused the login`, { cause: error });
+  if (isNotPermitted(error)) {
+    return new StoreRefused('not-permitted', `MongoDB at ${hosts} does not let this login read and write`, {
+      cause: error,
+    });
+  }
+  return new StoreRefused('unreachable', `MongoDB at ${hosts} can't be reached: ${message}`, { cause: error });
+}
+
+function databaseOver(
+  client: MongoClient,
+  db: Db,
+  { clock, patienceMilliseconds }: MongoDatabaseOptions,
+): MongoDatabase {
+  let closed = false;
+
+  async function use<T>(command: () => Promise<T>, milliseconds = patienceMilliseconds): Promise<T> {
+    if (closed) throw new StoreUnavailable('MongoDB is closed');
+    const answered = new AbortController();
+    const late = clock.wait(milliseconds, answered.signal).then(() => {
+      throw new StoreUnavailable(`MongoDB did not answer within ${milliseconds} ms`);
+    });
+    // Whoever loses the race may fail later, unheard.
+    late.catch(() => undefined);
+    try {
+      return await Promise.race([command(), late]);
+    } catch (error) {
+      throw closed ? new StoreUnavailable('MongoDB is closed', { cause: error }) : failureOf(error);
+    } finally {
+      answered.abort();
+    }
+  }
+
+  return {
+    collection: (name) => db.collection(name),
+    collectionNames: async () => {
+      const found = await use(() => db.listCollections({}, { nameOnly: true }).toArray());
+      return found.map(({ name }) => name);
+    },
+    drop: async (name) => {
+      await use(() => db.dropCollection(name), WRITE_MILLISECONDS);
+    },
+    use,
+    close: async () => {
+      closed = true;
+      await client.close();
+    },
+  };
+}

@@ -1,0 +1,81 @@
+import type { Collection as View } from '../../ports/read-models.ts';
+import { CollectionGone } from '../../ports/read-models.ts';
+import type { MongoDatabase } from './database.ts';
+import { collectionsOf, makeIndexes } from './guarded-texts.ts';
+import { projectionRecords } from './projection-records.ts';
+
+/** Which generations there are of each projection, and how far each has come. */
+export type Generations = Readonly<{
+  active: (projection: string) => Promise<View | undefined>;
+  begin: (projection: string, version: number) => Promise<View>;
+  /** @throws CollectionGone */
+  activate: (view: View) => Promise<void>;
+  position: (view: View) => Promise<bigint | undefined>;
+  /** @throws CollectionGone when one of them is no more */
+  check: (views: readonly View[]) => Promise<void>;
+  /** Moves positions on, never back. @throws CollectionGone when one of them is no more */
+  moveOn: (positions: readonly Readonly<{ view: View; position: bigint }>[]) => Promise<void>;
+}>;
+
+/** The name of a generation's documents in the database. */
+export function viewName({ projection, generation }: Pick<View, 'projection' | 'generation'>): string {
+  return `view.${projection}.${generation}`;
+}
+
+export function openGenerations(db: MongoDatabase): Generations {
+  const records = projectionRecords(db);
+
+  async function check(views: readonly View[]): Promise<void> {
+    const found = await records.findAll(views.map(({ projection }) => projection));
+    for (const view of views) {
+      if (found.get(view.projection)?.generations[view.generation] === undefined) throw gone(view);
+    }
+  }
+
+  return {
+    active: async (projection) => {
+      const found = await records.find(projection);
+      const generation = found?.active;
+      const version = generation === undefined ? undefined : found?.generations[generation]?.version;
+      return generation === undefined || version === undefined ? undefined : { projection, version, generation };
+    },
+    begin: (projection, version) =>
+      records.untilWon(projection, async (found) => {
+        const generation = found?.next ?? 1;
+        const view = { projection, version, generation };
+        // Made before anyone can write to it.
+        await makeIndexes(db, viewName(view));
+        const next = { next: generation + 1, [`generations.${generation}`]: { version } };
+        return (await records.change(projection, found, { $set: next })) ? view : undefined;
+      }),
+    activate: async (view) => {
+      const { projection, generation } = view;
+      const next = await records.untilWon(projection, async (found) => {
+        if (found?.generations[generation] === undefined) throw gone(view);
+        const others = Object.keys(found.generations).filter((other) => other !== String(generation));
+        const dropped = Object.fromEntries(others.map((other) => [`generations.${other}`, '' as const]));
+        const update = { $set: { active: generation }, ...(others.length === 0 ? {} : { $unset: dropped }) };
+        return (await records.change(projection, found, update)) ? found.next : undefined;
+      });
+      await dropOthers(db, view, next);
+    },
+    position: async ({ projection, generation }) => (await records.find(projection))?.generations[generation]?.position,
+    check,
+    moveOn: async (positions) => {
+      if (positions.length === 0) return;
+      const moved = await records.moveOn(positions.map(({ view, position }) => ({ ...view, position })));
+      if (moved < positions.length) await check(positions.map(({ view }) => view));
+    },
+  };
+}
+
+/** Drops the documents of all other generations before `next`: also those that a process left when it died before it came to this. */
+async function dropOthers(db: MongoDatabase, { projection, generation }: View, next: number): Promise<void> {
+  const others = Array.from({ length: next }, (_, other) => other).filter((other) => other !== generation);
+  const names = new Set(others.flatMap((other) => collectionsOf(viewName({ projection, generation: other }))));
+  for (const name of await db.collectionNames()) if (names.has(name)) await db.drop(name);
+}
+
+function gone({ projection }: View): CollectionGone {
+  return new CollectionGone(`the generation of ${projection} in use was replaced by another process`);
+}

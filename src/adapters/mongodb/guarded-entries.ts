@@ -1,0 +1,86 @@
+import { type AnyBulkWriteOperation, type Collection, MongoBulkWriteError } from 'mongodb';
+import { type MongoDatabase, WRITE_MILLISECONDS } from './database.ts';
+import { isDuplicateKey } from './failures.ts';
+
+/**
+ * A text under its key, with the place in the log that it has applied. What is deleted leaves a mark, `goneAt`, so that a late write
+ * of older content can't bring it back. `parts`: the text is too large for one document and stands beside, in so many parts.
+ */
+export type Entry = { _id: string; at: bigint; text?: string; parts?: number; goneAt?: Date };
+
+/** What becomes of an entry. */
+export type EntryChange = Readonly<{ key: string; at: bigint; content: Content }>;
+type Content = Readonly<{ text: string }> | Readonly<{ parts: number }> | Readonly<{ goneAt: Date }>;
+
+export type GuardedEntries = Readonly<{ use: MongoDatabase['use']; entries: Collection<Entry> }>;
+
+/** Small, since a server may hold something for each update until the command is over: FerretDB a connection, of which it has 100. */
+const UPDATES_MAX = 64;
+const RACES_MAX = 20;
+
+/** Makes the changes, but for those to entries that have applied a later place already. */
+export async function writeGuarded(guarded: GuardedEntries, changes: readonly EntryChange[]): Promise<void> {
+  let left = changes;
+  for (let race = 0; left.length > 0; race += 1) {
+    if (race === RACES_MAX)
+      throw new Error(`${guarded.entries.collectionName}: still losing races after ${RACES_MAX} tries`);
+    const places = await placesOf(guarded, left);
+    const isNew = ({ key }: EntryChange): boolean => !places.has(key);
+    const isLater = ({ key, at }: EntryChange): boolean => (places.get(key) ?? at) <= at;
+    const made = await insert(guarded, left.filter(isNew));
+    const updated = await update(
+      guarded,
+      left.filter((change) => !isNew(change) && isLater(change)),
+    );
+    // Rare: somebody made the same entries, or dropped an old mark, since we looked.
+    left = [...made, ...updated];
+  }
+}
+
+async function placesOf(
+  { use, entries }: GuardedEntries,
+  changes: readonly EntryChange[],
+): Promise<ReadonlyMap<string, bigint>> {
+  const _id = { $in: changes.map(({ key }) => key) };
+  const found = await use(() => entries.find({ _id }, { projection: { at: 1 } }).toArray());
+  return new Map(found.map((entry) => [entry._id, entry.at]));
+}
+
+/** Gives back what must be tried again. */
+async function insert(
+  { use, entries }: GuardedEntries,
+  changes: readonly EntryChange[],
+): Promise<readonly EntryChange[]> {
+  if (changes.length === 0) return [];
+  const made = changes.map(({ key, at, content }): Entry => ({ _id: key, at, ...content }));
+  try {
+    await use(() => entries.insertMany(made, { ordered: false }), WRITE_MILLISECONDS);
+    return [];
+  } catch (error) {
+    if (error instanceof MongoBulkWriteError && isDuplicateKey(error)) return changes;
+    throw error;
+  }
+}
+
+/** Gives back what must be tried again. */
+async function update(
+  { use, entries }: GuardedEntries,
+  changes: readonly EntryChange[],
+): Promise<readonly EntryChange[]> {
+  const missed: EntryChange[] = [];
+  for (let first = 0; first < changes.length; first += UPDATES_MAX) {
+    const some = changes.slice(first, first + UPDATES_MAX);
+    const { matchedCount } = await use(
+      () => entries.bulkWrite(some.map(updateOf), { ordered: false }),
+      WRITE_MILLISECONDS,
+    );
+    if (matchedCount < some.length) missed.push(...some);
+  }
+  return missed;
+}
+
+function updateOf({ key, at, content }: EntryChange): AnyBulkWriteOperation<Entry> {
+  const absent = (['text', 'parts', 'goneAt'] as const).filter((field) => !(field in content));
+  const $unset = Object.fromEntries(absent.map((field) => [field, '' as const]));
+  return { updateOne: { filter: { _id: key, at: { $lte: at } }, update: { $set: { at, ...content }, $unset } } };
+}

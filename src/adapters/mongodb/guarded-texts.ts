@@ -1,0 +1,158 @@
+import type { Clock } from '../../ports/clock.ts';
+import { type MongoDatabase, WRITE_MILLISECONDS } from './database.ts';
+import { type Entry, type EntryChange, type GuardedEntries, writeGuarded } from './guarded-entries.ts';
+import { afterPrefix } from './key-range.ts';
+import { type LargeTexts, openLargeTexts, type Part } from './large-texts.ts';
+import { textParts } from './text-parts.ts';
+
+/** A text under a key; `undefined` deletes it. */
+export type TextChange = Readonly<{ key: string; text: string | undefined }>;
+
+/**
+ * Texts of any size by key, each with the place in the log that it has applied. A write with an older place than what is
+ * there changes nothing, so writes may be repeated, and may come late, in any order.
+ */
+export type GuardedTexts = Readonly<{
+  load: (keys: readonly string[]) => Promise<ReadonlyMap<string, string>>;
+  /** In key order, by code point. */
+  list: (
+    query: Readonly<{ prefix: string; after?: string; limit: number }>,
+  ) => Promise<readonly Readonly<{ key: string; text: string }>[]>;
+  write: (at: bigint, changes: readonly TextChange[]) => Promise<void>;
+  /** Forgets the marks of what was deleted long ago. */
+  sweep: () => Promise<void>;
+}>;
+
+const LOAD_KEYS_MAX = 1_000;
+const PORTION_TEXTS_MAX = 1_000;
+const PORTION_CHARACTERS_MAX = 8_000_000;
+const RELOADS_MAX = 10;
+const MARKS_KEPT_MILLISECONDS = 3_600_000;
+
+/** The names of the database's collections that these texts live in. */
+export function collectionsOf(name: string): readonly [entries: string, parts: string] {
+  return [name, `${name}.parts`];
+}
+
+/** Makes what these texts need besides their ids, which are unique by themselves. */
+export async function makeIndexes(db: MongoDatabase, name: string): Promise<void> {
+  const [entries, parts] = collectionsOf(name);
+  await db.use(() => db.collection<Entry>(entries).createIndex({ goneAt: 1 }, { sparse: true }));
+  await db.use(() => db.collection<Part>(parts).createIndex({ key: 1 }));
+}
+
+export function openGuardedTexts(db: MongoDatabase, name: string, clock: Clock): GuardedTexts {
+  const [entriesName, partsName] = collectionsOf(name);
+  const entries = db.collection<Entry>(entriesName);
+  const parts = db.collection<Part>(partsName);
+  const { use } = db;
+  const guarded = { use, entries };
+  const largeTexts = openLargeTexts(db, parts);
+  /** Most collections never have one. */
+  let hasLarge: boolean | undefined;
+
+  return {
+    load: async (keys) => {
+      const found = new Map<string, string>();
+      for (let first = 0; first < keys.length; first += LOAD_KEYS_MAX) {
+        const some = keys.slice(first, first + LOAD_KEYS_MAX);
+        const loaded = await use(() => entries.find({ _id: { $in: some } }).toArray());
+        await addTexts(found, loaded, guarded, largeTexts);
+      }
+      return found;
+    },
+    list: async ({ prefix, after, limit }) => {
+      const end = afterPrefix(prefix);
+      const range = {
+        $gte: prefix,
+        ...(after === undefined ? {} : { $gt: after }),
+        ...(end === undefined ? {} : { $lt: end }),
+      };
+      const wanted = entries
+        .find({ _id: range, goneAt: { $exists: false } })
+        .sort({ _id: 1 })
+        .limit(limit);
+      const found = new Map<string, string>();
+      await addTexts(found, await use(() => wanted.toArray()), guarded, largeTexts);
+      return [...found].map(([key, text]) => ({ key, text }));
+    },
+    write: async (at, changes) => {
+      for (const portion of inPortions(changes)) await writePortion(at, portion);
+    },
+    sweep: async () => {
+      hasLarge = undefined;
+      const before = new Date(clock.now().epochMilliseconds - MARKS_KEPT_MILLISECONDS);
+      await use(() => entries.deleteMany({ goneAt: { $lt: before } }), WRITE_MILLISECONDS);
+    },
+  };
+
+  /** Parts first, then what points to them, then those that nothing points to any more. */
+  async function writePortion(at: bigint, changes: readonly TextChange[]): Promise<void> {
+    const goneAt = new Date(clock.now().epochMilliseconds);
+    const entryChanges: EntryChange[] = [];
+    for (const { key, text } of changes) {
+      const texts = text === undefined ? [] : textParts(text);
+      if (text === undefined) entryChanges.push({ key, at, content: { goneAt } });
+      else if (texts.length === 1) entryChanges.push({ key, at, content: { text } });
+      else {
+        hasLarge = true;
+        await largeTexts.put(key, at, texts);
+        entryChanges.push({ key, at, content: { parts: texts.length } });
+      }
+    }
+    await writeGuarded(guarded, entryChanges);
+    hasLarge ??= (await use(() => parts.findOne({}, { projection: { _id: 1 } }))) !== null;
+    if (hasLarge)
+      await largeTexts.dropBefore(
+        at,
+        changes.map(({ key }) => key),
+      );
+  }
+}
+
+async function addTexts(
+  found: Map<string, string>,
+  loaded: readonly Entry[],
+  { use, entries }: GuardedEntries,
+  largeTexts: LargeTexts,
+): Promise<void> {
+  for (const entry of loaded) {
+    const text = await textOf(entry, { use, entries }, largeTexts);
+    if (text !== undefined) found.set(entry._id, text);
+  }
+}
+
+async function textOf(
+  loaded: Entry,
+  { use, entries }: GuardedEntries,
+  largeTexts: LargeTexts,
+): Promise<string | undefined> {
+  let entry: Entry | null = loaded;
+  for (let reload = 0; reload < RELOADS_MAX && entry !== null; reload += 1) {
+    if (entry.parts === undefined) return entry.text;
+    const text = await largeTexts.read(entry._id, entry.at, entry.parts);
+    if (text !== undefined) return text;
+    // It was replaced while we read: its parts are gone, and those of the new one are there.
+    const key: string = entry._id;
+    entry = await use(() => entries.findOne({ _id: key }));
+  }
+  if (entry === null) return undefined;
+  throw new Error(`the parts of ${entry._id} in ${entries.collectionName} are not there`);
+}
+
+/** Bounds how much one round of writing sends. */
+function* inPortions(changes: readonly TextChange[]): Generator<readonly TextChange[]> {
+  let portion: TextChange[] = [];
+  let characters = 0;
+  for (const change of changes) {
+    const more = change.text?.length ?? 0;
+    if (portion.length >= PORTION_TEXTS_MAX || (portion.length > 0 && characters + more > PORTION_CHARACTERS_MAX)) {
+      yield portion;
+      portion = [];
+      characters = 0;
+    }
+    portion.push(change);
+    characters += more;
+  }
+  if (portion.length > 0) yield portion;
+}

@@ -1,0 +1,109 @@
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import type { Clock } from '../../ports/clock.ts';
+import { StoreUnavailable } from '../../ports/event-store.ts';
+import type { Lease, Leases } from '../../ports/leases.ts';
+import type { Log } from '../../ports/log.ts';
+import type { MongoDatabase } from './database.ts';
+import { isDuplicateKey } from './failures.ts';
+import { holdLease } from './held-lease.ts';
+import { type LeaseRecord, leaseRecords } from './lease-records.ts';
+
+export type MongoLeasesOptions = Readonly<{
+  db: MongoDatabase;
+  clock: Clock;
+  log: Log;
+  /** What the holder is, for others to read: `serve`. */
+  label: string;
+  /** Another may take a lease that was not renewed for this long. */
+  expiryMilliseconds?: number;
+}>;
+
+/** What another process was seen to hold, and since when it has not been renewed, by our own clock. */
+type Sighting = Readonly<{ token: string; beat: bigint; since: number }>;
+
+const EXPIRY_MILLISECONDS = 8_000;
+const POLL_PARTS = 16;
+
+/**
+ * Leases in MongoDB. The holder renews; whoever waits takes a lease that it has itself seen unchanged for the whole expiry time,
+ * by its own monotonic clock: no two clocks are ever compared.
+ */
+export function openMongoLeases(options: MongoLeasesOptions): Leases {
+  const { db, clock, log, label, expiryMilliseconds = EXPIRY_MILLISECONDS } = options;
+  const records = leaseRecords(db);
+  const holder = `${label} (pid ${process.pid} on ${hostname()})`;
+  const held = new Map<string, Lease>();
+  const taking = new Set<string>();
+  const sightings = new Map<string, Sighting>();
+  let closed = false;
+
+  return {
+    tryAcquire,
+    acquire: async (name, signal) => {
+      for (;;) {
+        signal.throwIfAborted();
+        const lease = await tryAcquire(name);
+        if (!('heldBy' in lease)) return lease;
+        await clock.wait((expiryMilliseconds / POLL_PARTS) * (0.75 + Math.random() / 2), signal);
+      }
+    },
+    close: async () => {
+      closed = true;
+      await Promise.all([...held.values()].map((lease) => lease.release()));
+    },
+  };
+
+  async function tryAcquire(name: string): Promise<Lease | Readonly<{ heldBy: string }>> {
+    if (closed) throw new StoreUnavailable('the leases are closed');
+    // One try at a time in this process: the second could not tell its own record from the first's.
+    if (held.has(name) || taking.has(name)) return { heldBy: holder };
+    taking.add(name);
+    const token = randomUUID();
+    try {
+      const before = clock.monotonicMilliseconds();
+      const fence = await take(name, token);
+      return typeof fence === 'bigint' ? hold(name, token, fence, before) : { heldBy: fence.heldBy };
+    } catch (error) {
+      // The record may be ours without our knowing: then nobody should have to wait until it runs out.
+      if (error instanceof StoreUnavailable) records.free(name, token).catch(() => undefined);
+      throw error;
+    } finally {
+      taking.delete(name);
+    }
+  }
+
+  /** The new fence, or who has it. */
+  async function take(name: string, token: string): Promise<bigint | Readonly<{ heldBy: string }>> {
+    const record = await records.find(name);
+    if (record === undefined) {
+      try {
+        await records.make({ _id: name, holder, token, fence: 1n, beat: 0n });
+        return 1n;
+      } catch (error) {
+        if (!isDuplicateKey(error)) throw error;
+        return { heldBy: 'another process' };
+      }
+    }
+    if (record.token !== '' && !hasRunOut(record)) return { heldBy: record.holder };
+    const fence = record.fence + 1n;
+    const won = await records.replace(record, { holder, token, fence, beat: 0n });
+    return won ? fence : { heldBy: 'another process' };
+  }
+
+  function hasRunOut({ _id: name, token, beat }: LeaseRecord): boolean {
+    const seen = sightings.get(name);
+    const now = clock.monotonicMilliseconds();
+    if (seen?.token === token && seen.beat === beat) return now - seen.since >= expiryMilliseconds;
+    sightings.set(name, { token, beat, since: now });
+    return false;
+  }
+
+  function hold(name: string, token: string, fence: bigint, since: number): Lease {
+    sightings.delete(name);
+    const ended = (): void => void held.delete(name);
+    const lease = holdLease({ records, clock, log, name, token, fence, since, expiryMilliseconds, ended });
+    held.set(name, lease);
+    return lease;
+  }
+}

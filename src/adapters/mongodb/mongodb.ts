@@ -1,0 +1,53 @@
+import type { Clock } from '../../ports/clock.ts';
+import type { Leases } from '../../ports/leases.ts';
+import type { Log } from '../../ports/log.ts';
+import type { ReadModels } from '../../ports/read-models.ts';
+import type { Snapshots } from '../../ports/snapshots.ts';
+import { openMongoDatabase } from './database.ts';
+import { makeIndexes } from './guarded-texts.ts';
+import { openMongoLeases } from './leases.ts';
+import { makeRateLimitIndex, type MongoRateLimitStore, openMongoRateLimitStore } from './rate-limit-store.ts';
+import { openMongoReadModels } from './read-models.ts';
+import { openMongoSnapshots, SNAPSHOTS } from './snapshots.ts';
+
+export type MongoDbOptions = Readonly<{
+  /** `mongodb://…` or `mongodb+srv://…`; the database is the one that it names, or `edgeward`. */
+  url: string;
+  clock: Clock;
+  log: Log;
+  /** How others see who holds a lease. */
+  label: string;
+  /** How long one use of the database may take, finding a server included. */
+  patienceMilliseconds?: number;
+  /** Another may take a lease that was not renewed for this long. */
+  leaseExpiryMilliseconds?: number;
+}>;
+
+export type MongoDb = Readonly<{
+  readModels: ReadModels;
+  snapshots: Snapshots;
+  leases: Leases;
+  rateLimits: MongoRateLimitStore;
+  /** Releases the leases, then closes the connections. */
+  close: () => Promise<void>;
+}>;
+
+/** Read models, snapshots, leases and counts in one MongoDB database (4.4 or newer; alone, as a replica set, or sharded). @throws StoreRefused */
+export async function openMongoDb(options: MongoDbOptions): Promise<MongoDb> {
+  const { url, clock, log, label, patienceMilliseconds = 8_000, leaseExpiryMilliseconds } = options;
+  const db = await openMongoDatabase({ url, clock, patienceMilliseconds });
+  await makeIndexes(db, SNAPSHOTS);
+  await makeRateLimitIndex(db);
+  const expiry = leaseExpiryMilliseconds === undefined ? {} : { expiryMilliseconds: leaseExpiryMilliseconds };
+  const leases = openMongoLeases({ db, clock, log, label, ...expiry });
+  return {
+    readModels: openMongoReadModels(db, clock),
+    snapshots: openMongoSnapshots(db, clock),
+    leases,
+    rateLimits: openMongoRateLimitStore(db, clock),
+    close: async () => {
+      await leases.close();
+      await db.close();
+    },
+  };
+}

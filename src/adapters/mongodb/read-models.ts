@@ -1,0 +1,57 @@
+import { BoundedMap } from '../../kernel/bounded-map.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Collection as View, ReadModels } from '../../ports/read-models.ts';
+import type { MongoDatabase } from './database.ts';
+import { openGenerations, viewName } from './generations.ts';
+import { type GuardedTexts, openGuardedTexts } from './guarded-texts.ts';
+
+const OPEN_MAX = 1_000;
+const SWEEP_MILLISECONDS = 600_000;
+
+/**
+ * Views in MongoDB: one collection a generation. No transactions: each document carries the position that it has applied, and
+ * documents are written before the position of their generation, so that after a crash the log is replayed from before them.
+ */
+export function openMongoReadModels(db: MongoDatabase, clock: Clock): ReadModels {
+  const generations = openGenerations(db);
+  const opened = new BoundedMap<string, GuardedTexts>(OPEN_MAX);
+  const swept = new Map<string, number>();
+
+  return {
+    active: generations.active,
+    begin: generations.begin,
+    activate: generations.activate,
+    position: generations.position,
+    load: (view, keys) => textsOf(view).load(keys),
+    list: async (view, query) => (await textsOf(view).list(query)).map(({ key, text }) => ({ key, json: text })),
+    save: async (saves) => {
+      await generations.check(saves.map(({ collection }) => collection));
+      for (const { collection, position, changes } of saves) {
+        await textsOf(collection).write(
+          position,
+          changes.map(({ key, json }) => ({ key, text: json })),
+        );
+      }
+      await generations.moveOn(saves.map(({ collection, position }) => ({ view: collection, position })));
+      for (const { collection } of saves) await sweep(collection);
+    },
+    close: () => db.close(),
+  };
+
+  function textsOf(view: View): GuardedTexts {
+    const name = viewName(view);
+    const texts = opened.get(name) ?? openGuardedTexts(db, name, clock);
+    opened.set(name, texts);
+    return texts;
+  }
+
+  async function sweep(view: View): Promise<void> {
+    const name = viewName(view);
+    const now = clock.monotonicMilliseconds();
+    const last = swept.get(name);
+    if (last === undefined) swept.set(name, now);
+    if (last === undefined || now - last < SWEEP_MILLISECONDS) return;
+    swept.set(name, now);
+    await textsOf(view).sweep();
+  }
+}
