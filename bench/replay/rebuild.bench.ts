@@ -28,7 +28,7 @@ try {
     `rebuild of ${EVENTS} events: ours ${rate(mine)}, baseline ${rate(theirs)}, ratio ${ratio.toFixed(2)} (target >= 0.7)`,
   );
   const tenth = await run(small, ['projections', 'rebuild', '--all', '--json']);
-  const peak = Math.max(...ours.map(({ peakMebibytes }) => peakMebibytes));
+  const peak = Math.max(...ours.map((each) => each.peakMebibytes));
   console.log(
     `rebuild memory: ours ${peak.toFixed(0)} MiB at ${EVENTS} events, ${tenth.peakMebibytes.toFixed(0)} MiB at ${EVENTS / 10} (target <= 160 MiB, flat)`,
   );
@@ -61,7 +61,7 @@ function parseOneByOne(directory: string): number {
   const started = performance.now();
   let count = 0;
   for (const row of db
-    .prepare<[], { data: string; metadata: string }>('SELECT * FROM events ORDER BY position')
+    .prepare<[], { data: string }>('SELECT * FROM events ORDER BY position')
     .iterate()) {
     if (JSON.parse(row.data) !== null) count += 1;
   }
