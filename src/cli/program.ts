@@ -1,5 +1,6 @@
 import { Command, CommanderError } from 'commander';
 import { addAdminCommands } from './admin.ts';
+import { addAssetCommands } from './asset.ts';
 import type { CommandTools } from './command.ts';
 import { addCommitCommands } from './commit.ts';
 import { addCustomerCommands } from './customer.ts';
@@ -8,9 +9,12 @@ import { CommandFailure, EXIT } from './output.ts';
 import { addProjectionCommands } from './projections.ts';
 import { addRegionCommands } from './region.ts';
 import { addRouterCommands } from './router.ts';
+import { addScopeCommands } from './scope.ts';
 import { addSubnetCommands } from './subnet.ts';
 import { addTokenCommands } from './token.ts';
 import { addVerifyCommand } from './verify.ts';
+import { addWorkerPoolCommands } from './worker-pool.ts';
+import { addWorkerCommands } from './worker.ts';
 import { addWhitelistCommands } from './whitelist.ts';
 
 export type ProgramTools = CommandTools &
@@ -49,6 +53,10 @@ export async function runProgram(args: readonly string[], tools: ProgramTools): 
   addHistoryCommands(program, tools);
   addVerifyCommand(program, tools);
   addProjectionCommands(program, tools);
+  addWorkerPoolCommands(program, tools);
+  addScopeCommands(program, tools);
+  addAssetCommands(program, tools);
+  addWorkerCommands(program, tools);
   for (const command of everyCommand(program))
     command.exitOverride().configureOutput({ writeOut: tools.write, writeErr: tools.writeError });
   try {

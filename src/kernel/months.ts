@@ -33,7 +33,7 @@ export function monthBounds(month: Month): MonthBounds {
 }
 
 /** Tells a month from other text: four digits, a dash, 01 to 12. */
-export function isMonth(text: string): text is Month {
+export function isMonth(text: string): boolean {
   return /^\d{4}-(?:0[1-9]|1[0-2])$/.test(text);
 }
 

@@ -173,6 +173,8 @@ function fieldsOf(schema: unknown): readonly string[] {
 }
 
 function unknownField(key: string, fields: readonly string[]): string {
+  const longer = fields.find((field) => key.length > 3 && field.startsWith(key));
+  if (longer !== undefined) return `is not a field; did you mean ${longer}?`;
   const near = fields
     .map((field) => ({ field, distance: editDistance(field.toLowerCase(), key.toLowerCase()) }))
     .filter(({ field, distance }) => distance <= Math.max(1, Math.floor(field.length / 4)))
