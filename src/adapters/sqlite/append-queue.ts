@@ -20,6 +20,7 @@ export type AppendQueueOptions = Readonly<{
 
 type Waiting = Readonly<{
   append: Append;
+  characters: number;
   resolve: (appended: Appended) => void;
   reject: (error: unknown) => void;
 }>;
@@ -47,8 +48,9 @@ export function createAppendQueue({ free, commit, log }: AppendQueueOptions): Ap
         if (waiting.length >= WAITING_MAX || characters > WAITING_CHARACTERS_MAX) {
           return reject(new StoreUnavailable(`${waiting.length} appends wait for the disk already`));
         }
-        waiting.push({ append, resolve, reject });
-        characters += sizeOf(append);
+        const size = sizeOf(append);
+        waiting.push({ append, characters: size, resolve, reject });
+        characters += size;
         running ??= run();
       }),
     close: async () => {
@@ -79,15 +81,13 @@ export function createAppendQueue({ free, commit, log }: AppendQueueOptions): Ap
   }
 
   function takeGroup(): readonly Waiting[] {
-    let count = 0;
-    let events = 0;
-    let taken = 0;
-    for (const { append } of waiting) {
+    let [count, events, size] = [0, 0, 0];
+    for (const { append, characters: more } of waiting) {
       events += append.events.length;
-      taken += sizeOf(append);
-      if (count > 0 && (events > GROUP_EVENTS_MAX || taken > GROUP_CHARACTERS_MAX)) break;
+      size += more;
+      if (count > 0 && (events > GROUP_EVENTS_MAX || size > GROUP_CHARACTERS_MAX)) break;
       count += 1;
-      characters -= sizeOf(append);
+      characters -= more;
     }
     return waiting.splice(0, count);
   }

@@ -1,3 +1,4 @@
+import type Database from 'better-sqlite3';
 import type { Codec, StoredEvent } from '../../events/codec.ts';
 import { UndecodableEvent } from '../../events/codec.ts';
 import type { Recorded, Sealed } from '../../kernel/event.ts';
@@ -56,25 +57,30 @@ export type EventRow = readonly [
   hash: string,
 ];
 
-export const INSERT_EVENT = `INSERT INTO events (${WRITTEN}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+/** Writes one row and gives its position. */
+export type InsertEvent = (stream: string, revision: bigint, event: Sealed, data: string) => bigint;
 
-/** What goes into `INSERT_EVENT`. */
-export function eventValues(stream: string, revision: bigint, event: Sealed, data: string): readonly unknown[] {
-  const { actor, at, schema, $correlationId, $causationId, previousHash, hash } = event.metadata;
-  return [
-    stream,
-    revision,
-    event.id,
-    event.type,
-    schema,
-    data,
-    actor,
-    at,
-    $correlationId,
-    $causationId,
-    previousHash,
-    hash,
-  ];
+export function prepareInsertEvent(db: Database.Database): InsertEvent {
+  const insert = db.prepare(`INSERT INTO events (${WRITTEN}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
+  return (stream, revision, { id, type, metadata }, data) => {
+    const { actor, at, schema, $correlationId, $causationId, previousHash, hash } = metadata;
+    // Bound one by one, the revision as a number: a list, or a bigint, costs a tenth of the whole insert.
+    const { lastInsertRowid } = insert.run(
+      stream,
+      Number(revision),
+      id,
+      type,
+      schema,
+      data,
+      actor,
+      at,
+      $correlationId,
+      $causationId,
+      previousHash,
+      hash,
+    );
+    return BigInt(lastInsertRowid);
+  };
 }
 
 /** @throws UndecodableEvent */

@@ -1,7 +1,9 @@
 import type Database from 'better-sqlite3';
+import { BoundedMap } from '../../kernel/bounded-map.ts';
+import { invariant } from '../../kernel/invariant.ts';
 import type { Sealed } from '../../kernel/event.ts';
 import { type Appended, BEGINNING, NO_STREAM, WrongExpectedRevision } from '../../ports/event-store.ts';
-import { eventValues, INSERT_EVENT } from './event-row.ts';
+import { prepareInsertEvent } from './event-row.ts';
 
 /** An append whose events have been checked and rendered. */
 export type Append = Readonly<{
@@ -17,9 +19,12 @@ export type AppendOutcome = Appended | WrongExpectedRevision;
 /** Appends each of the group or says why not, in one transaction: on disk when it returns. When it throws, nothing was appended. */
 export type WriteEvents = (group: readonly Append[]) => readonly AppendOutcome[];
 
+/** Streams whose end is remembered, as long as no other process has written. */
+const STREAMS_MAX = 10_000;
+
 export function openEventWriter(db: Database.Database): WriteEvents {
-  const insert = db.prepare(INSERT_EVENT);
-  const selectTail = db
+  const insert = prepareInsertEvent(db);
+  const selectEnd = db
     .prepare<[string], Appended>(
       'SELECT revision, position FROM events WHERE stream = ? ORDER BY revision DESC LIMIT 1',
     )
@@ -29,26 +34,46 @@ export function openEventWriter(db: Database.Database): WriteEvents {
       'SELECT id, position FROM events WHERE stream = ? AND revision > ? ORDER BY revision LIMIT ?',
     )
     .safeIntegers();
-  const write = db.transaction((group: readonly Append[]) => {
-    const tails = new Map<string, Appended>();
-    return group.map((append) => writeOne(append, tails));
-  });
-  // Immediate: a revision that was looked up must still be the last one when the event is written.
-  return (group) => write.immediate(group);
+  const selectDataVersion = db.prepare('PRAGMA data_version').pluck();
+  let ends = new BoundedMap<string, Appended>(STREAMS_MAX);
+  let dataVersion: unknown;
 
-  function writeOne(append: Append, tails: Map<string, Appended>): AppendOutcome {
+  const write = db.transaction((group: readonly Append[]) => {
+    const current = selectDataVersion.get();
+    if (current !== dataVersion) forgetEnds();
+    dataVersion = current;
+    return group.map(writeOne);
+  });
+  return (group) => {
+    try {
+      // Immediate: a revision that was looked up must still be the last one when the event is written.
+      return write.immediate(group);
+    } catch (error) {
+      forgetEnds();
+      throw error;
+    }
+  };
+
+  function forgetEnds(): void {
+    ends = new BoundedMap(STREAMS_MAX);
+  }
+
+  function writeOne(append: Append): AppendOutcome {
     const { stream, expected, events, texts } = append;
-    const tail = tails.get(stream) ?? selectTail.get(stream) ?? { revision: NO_STREAM, position: BEGINNING };
-    if (tail.revision !== expected) {
-      return answerBefore(append) ?? new WrongExpectedRevision(stream, expected, tail.revision);
+    const end = ends.get(stream) ?? selectEnd.get(stream) ?? { revision: NO_STREAM, position: BEGINNING };
+    if (end.revision !== expected) {
+      return answerBefore(append) ?? new WrongExpectedRevision(stream, expected, end.revision);
     }
-    let { revision, position } = tail;
-    for (const [index, event] of events.entries()) {
+    let { revision, position } = end;
+    for (let index = 0; index < events.length; index += 1) {
+      const [event, text] = [events[index], texts[index]];
+      invariant(event !== undefined && text !== undefined, 'every event has been rendered');
       revision += 1n;
-      position = BigInt(insert.run(eventValues(stream, revision, event, texts[index] ?? '')).lastInsertRowid);
+      position = insert(stream, revision, event, text);
     }
-    tails.set(stream, { revision, position });
-    return { revision, position };
+    const appended = { revision, position };
+    ends.set(stream, appended);
+    return appended;
   }
 
   /** The answer to the same append when it was made before, if it was. */
