@@ -30,7 +30,7 @@ await writeLog(directory, shape, (customerId, turn) => {
 });
 const port = await freePort();
 const child = spawn(process.execPath, [MAIN, 'serve'], {
-  env: { ...process.env, DATA_DIR: directory, PORT: String(port), QUIET_PERIOD: 'PT1H', LOG_LEVEL: 'warn' },
+  env: { ...process.env, DATA_DIR: directory, PORT: String(port), QUIET_PERIOD: 'PT1H', LOG_LEVEL: 'error' },
   stdio: ['ignore', 'inherit', 'inherit'],
 });
 try {
