@@ -63,6 +63,7 @@ export function openProjector(feeds: readonly Feed[], dependencies: ProjectorDep
 
 class LogProjector implements Projector {
   readonly #feeds: readonly Feed[];
+  readonly #byType = new Map<string, readonly Feed[]>();
   readonly #with: ProjectorDependencies;
   readonly #saver: Saver;
   /** What has been applied, ever. */
@@ -177,15 +178,40 @@ class LogProjector implements Projector {
   }
 
   async #take(page: readonly Recorded[]): Promise<void> {
-    for (const feed of this.#feeds) {
-      const fetching = feed.prepare(page);
+    const shares = this.#sharesOf(page);
+    for (const [feed, share] of shares) {
+      const fetching = feed.prepare(share);
       if (fetching !== undefined) await fetching;
     }
-    for (const event of page) for (const feed of this.#feeds) feed.apply(event);
+    for (const [feed, share] of shares) for (const event of share) feed.apply(event);
     const last = page.at(-1);
-    if (last !== undefined) this.#reach(last.position);
+    if (last !== undefined) {
+      for (const feed of this.#feeds) feed.advance(last.position);
+      this.#reach(last.position);
+    }
     this.#tell();
     await this.#saver.applied();
+  }
+
+  /** Who must see which events: most events concern few views. */
+  #sharesOf(page: readonly Recorded[]): ReadonlyMap<Feed, readonly Recorded[]> {
+    const shares = new Map<Feed, Recorded[]>();
+    for (const event of page) {
+      for (const feed of this.#feedsOf(event.type)) {
+        const share = shares.get(feed);
+        if (share === undefined) shares.set(feed, [event]);
+        else share.push(event);
+      }
+    }
+    return shares;
+  }
+
+  #feedsOf(type: string): readonly Feed[] {
+    const known = this.#byType.get(type);
+    if (known !== undefined) return known;
+    const feeds = this.#feeds.filter(({ handles }) => handles.has(type));
+    this.#byType.set(type, feeds);
+    return feeds;
   }
 
   #tell(): void {
@@ -296,11 +322,13 @@ export type Feed = Pick<
   Shelf<object>,
   | 'name'
   | 'version'
+  | 'handles'
   | 'fedBy'
   | 'open'
   | 'position'
   | 'prepare'
   | 'apply'
+  | 'advance'
   | 'takeTouched'
   | 'takeUnsaved'
   | 'saved'

@@ -28,6 +28,8 @@ export type Shelf<V extends object> = Views<V> &
   Readonly<{
     name: string;
     version: number;
+    /** The types of events that change it; it need not see others. */
+    handles: ReadonlySet<string>;
     /** Who feeds it; without one, readers look at once, and a dropped generation is theirs to handle. */
     fedBy: (feeder: Feeder) => void;
     /** Uses a generation, from its saved position; none: memory alone, from the beginning. Forgets what was in memory. */
@@ -38,6 +40,8 @@ export type Shelf<V extends object> = Views<V> &
     prepare: (events: readonly Recorded[]) => Promise<void> | undefined;
     /** Applies one event, once: what the shelf or the view has applied already is passed over. Prepared events only. */
     apply: (event: Recorded) => void;
+    /** Everything up to here was applied, or does not concern it. */
+    advance: (position: bigint) => void;
     /** The keys whose views changed since the last call. */
     takeTouched: () => readonly string[];
     /** What is not saved yet; `saved` or `unsaved` must follow. */
@@ -75,7 +79,7 @@ class ProjectionShelf<E extends Event, V extends object> implements Shelf<V> {
   readonly version: number;
   readonly #projection: Projection<E, V>;
   readonly #readModels: ReadModels;
-  readonly #handles: ReadonlySet<string>;
+  readonly handles: ReadonlySet<string>;
   readonly #stored: NonNullable<Projection<E, V>['stored']>;
   readonly #entries = new Map<string, Entry<V>>();
   readonly #touched = new Set<string>();
@@ -96,7 +100,7 @@ class ProjectionShelf<E extends Event, V extends object> implements Shelf<V> {
     this.version = projection.version;
     this.#projection = projection;
     this.#readModels = readModels;
-    this.#handles = new Set(projection.handles);
+    this.handles = new Set(projection.handles);
     this.#stored = projection.stored ?? plain<V>();
   }
 
@@ -122,7 +126,7 @@ class ProjectionShelf<E extends Event, V extends object> implements Shelf<V> {
   prepare(events: readonly Recorded[]): Promise<void> | undefined {
     let missing: Set<string> | undefined;
     for (const event of events) {
-      if (event.position <= this.#position || !isHandled<E>(this.#handles, event)) continue;
+      if (event.position <= this.#position || !isHandled<E>(this.handles, event)) continue;
       for (const key of this.#projection.keysOf(event)) {
         if (!this.#entries.has(key)) (missing ??= new Set()).add(key);
       }
@@ -134,11 +138,15 @@ class ProjectionShelf<E extends Event, V extends object> implements Shelf<V> {
 
   apply(event: Recorded): void {
     if (event.position <= this.#position) return;
-    if (isHandled<E>(this.#handles, event)) {
+    if (isHandled<E>(this.handles, event)) {
       for (const key of this.#projection.keysOf(event)) this.#applyTo(key, event);
     }
     // Last: an event that can't be applied must not count as applied.
     this.#position = event.position;
+  }
+
+  advance(position: bigint): void {
+    if (position > this.#position) this.#position = position;
   }
 
   #applyTo(key: string, event: Recorded<E>): void {
@@ -146,9 +154,15 @@ class ProjectionShelf<E extends Event, V extends object> implements Shelf<V> {
     if (entry !== undefined && event.position <= entry.position) return;
     const view = this.#projection.evolve(entry?.view, event, key);
     if (view === entry?.view) return;
-    this.#entries.set(key, { view, position: event.position, state: 'dirty' });
-    this.#dirty.add(key);
     this.#touched.add(key);
+    if (entry?.state !== 'dirty') this.#dirty.add(key);
+    if (entry === undefined) {
+      this.#entries.set(key, { view, position: event.position, state: 'dirty' });
+    } else {
+      entry.view = view;
+      entry.position = event.position;
+      entry.state = 'dirty';
+    }
   }
 
   takeTouched(): readonly string[] {

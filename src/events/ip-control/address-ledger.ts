@@ -82,8 +82,12 @@ export function applyToLedger(ledger: AddressLedger, event: CustomerEvent): Addr
 
 const changedSets = new WeakMap<readonly string[], RangeSet>();
 
-/** The set that an event's range texts spell. Kept beside the texts: decider, views and the answer all ask for it. */
+/** Reading few texts again is cheaper than remembering what they spell. */
+const REMEMBERED_FROM = 16;
+
+/** The set that an event's range texts spell. Many are kept beside the texts: decider, views and the answer all ask for them. */
 export function changedAddresses(texts: readonly string[]): RangeSet {
+  if (texts.length < REMEMBERED_FROM) return parseRangeTexts(texts);
   const known = changedSets.get(texts);
   if (known !== undefined) return known;
   const set = parseRangeTexts(texts);
