@@ -14,7 +14,7 @@ export function statesOf<E extends Event, S extends object, D extends Duty>(
   return { name: `process-${name}`, version, handles, keysOf, evolve };
 }
 
-export type ProcessDependencies<S extends object> = Readonly<{
+export type ProcessDependencies<S extends object, D extends Duty = Duty> = Readonly<{
   states: Readonly<{
     get: (key: string) => Promise<S | undefined>;
     list: () => Promise<readonly Readonly<{ key: string; view: S }>[]>;
@@ -26,6 +26,8 @@ export type ProcessDependencies<S extends object> = Readonly<{
   reached: (position: bigint, timeoutMilliseconds: number) => Promise<boolean>;
   /** Duties performed at the same moment. */
   concurrency: number;
+  /** Set: duties of one lane (a region, a receiver) get no more than a part of the places, so that a bad one leaves some to the others. */
+  lanes?: Readonly<{ of: (duty: D) => string; concurrency: number }>;
   /** Set: what is owed is looked for at this rhythm only (a scheduler), not at each event. */
   everyMilliseconds?: number;
 }>;
@@ -45,6 +47,14 @@ const REACH_MILLISECONDS = 10_000;
 const LOOK_MILLISECONDS_MAX = 60_000;
 const REMEMBERED_MAX = 10_000;
 
+/** Duties that share places among themselves. */
+type Lane = {
+  /** Places in use, or kept for a key that waited. */
+  taken: number;
+  /** Keys whose duty found no free place, first come first served. */
+  readonly queued: Set<string>;
+};
+
 /** What is known of a duty that was tried: how often, and when it may be tried again. */
 type Tried = Readonly<{ count: number; notBefore: number }>;
 
@@ -52,7 +62,7 @@ type Tried = Readonly<{ count: number; notBefore: number }>;
 export function openProcess<E extends Event, S extends object, D extends Duty>(
   process: Process<E, S, D>,
   perform: Perform<D>,
-  dependencies: ProcessDependencies<S>,
+  dependencies: ProcessDependencies<S, D>,
 ): RunningProcess {
   const runner = new ProcessRunner(process, perform, dependencies);
   return { touched: (keys) => runner.touched(keys), run: (stop, abort) => runner.run(stop, abort) };
@@ -62,7 +72,7 @@ export function openProcess<E extends Event, S extends object, D extends Duty>(
 class ProcessRunner<E extends Event, S extends object, D extends Duty> implements RunningProcess {
   readonly #process: Process<E, S, D>;
   readonly #perform: Perform<D>;
-  readonly #with: ProcessDependencies<S>;
+  readonly #with: ProcessDependencies<S, D>;
   /** Keys to be asked at once. */
   readonly #due = new Set<string>();
   /** When to ask other keys again. */
@@ -71,13 +81,14 @@ class ProcessRunner<E extends Event, S extends object, D extends Duty> implement
   #nextAt = Number.POSITIVE_INFINITY;
   readonly #underWay = new Map<string, Promise<void>>();
   readonly #tried = new BoundedMap<string, Tried>(REMEMBERED_MAX);
-  /** Keys whose duty found no free place, first come first served. */
-  readonly #queued = new Set<string>();
+  readonly #lanes = new Map<string, Lane>();
+  /** Keys for which a place is kept until they have been asked. */
+  readonly #admitted = new Map<string, Lane>();
   /** A place became free for a key that waited for it: no rest before it has been asked. */
   #goesOn = false;
   #rest = new AbortController();
 
-  constructor(process: Process<E, S, D>, perform: Perform<D>, dependencies: ProcessDependencies<S>) {
+  constructor(process: Process<E, S, D>, perform: Perform<D>, dependencies: ProcessDependencies<S, D>) {
     this.#process = process;
     this.#perform = perform;
     this.#with = dependencies;
@@ -128,6 +139,7 @@ class ProcessRunner<E extends Event, S extends object, D extends Duty> implement
       if (stop.aborted) return;
       this.#later.delete(key);
       await this.#ask(key, stop, abort);
+      this.#giveBack(key);
     }
   }
 
@@ -145,6 +157,7 @@ class ProcessRunner<E extends Event, S extends object, D extends Duty> implement
     const now = clock.now();
     const sleeps = (this.#process.wakeAt(state)?.epochMilliseconds ?? 0) - now.epochMilliseconds;
     if (sleeps > 0) this.#askIn(key, Math.min(sleeps, LOOK_MILLISECONDS_MAX));
+    this.#giveBack(key);
     for (const duty of this.#process.owed(state, now)) this.#take(key, duty, abort);
   }
 
@@ -169,25 +182,65 @@ class ProcessRunner<E extends Event, S extends object, D extends Duty> implement
     if (this.#underWay.has(duty.id)) return;
     const waits = (this.#tried.get(duty.id)?.notBefore ?? 0) - this.#with.clock.monotonicMilliseconds();
     if (waits > 0) return this.#askIn(key, waits);
-    if (this.#underWay.size >= this.#with.concurrency) return void this.#queued.add(key);
+    const lane = this.#laneOf(duty);
+    const isFull = this.#underWay.size + this.#admitted.size >= this.#with.concurrency;
+    if (isFull || lane.taken >= this.#laneConcurrency()) return void lane.queued.add(key);
+    lane.taken += 1;
     const paying = this.#pay(key, duty, abort).finally(() => {
       this.#underWay.delete(duty.id);
+      lane.taken -= 1;
+      if (lane.taken === 0 && lane.queued.size === 0) this.#lanes.delete(this.#laneName(duty));
       this.#admit();
       if (this.#goesOn || this.#with.everyMilliseconds === undefined) this.#rest.abort();
     });
     this.#underWay.set(duty.id, paying);
   }
 
-  /** As many keys that wait for a place as there are places. */
+  #laneOf(duty: D): Lane {
+    const name = this.#laneName(duty);
+    const known = this.#lanes.get(name);
+    if (known !== undefined) return known;
+    const lane: Lane = { taken: 0, queued: new Set() };
+    this.#lanes.set(name, lane);
+    return lane;
+  }
+
+  #laneName(duty: D): string {
+    return this.#with.lanes?.of(duty) ?? '';
+  }
+
+  #laneConcurrency(): number {
+    return this.#with.lanes?.concurrency ?? this.#with.concurrency;
+  }
+
+  /** Keeps free places for keys that wait for one: the lanes take turns, in a lane first come first served. */
   #admit(): void {
-    let free = this.#with.concurrency - this.#underWay.size;
-    for (const key of this.#queued) {
-      if (free <= 0) return;
-      free -= 1;
-      this.#queued.delete(key);
-      this.#due.add(key);
-      this.#goesOn = true;
+    let free = this.#with.concurrency - this.#underWay.size - this.#admitted.size;
+    for (let isFair = true; isFair && free > 0;) {
+      hasAdmitted = false;
+      const lanes = [...this.#lanes];
+      for (const [name, lane] of lanes) {
+        const [key] = lane.queued;
+        if (key === undefined || free === 0 || lane.taken >= this.#laneConcurrency()) continue;
+        free -= 1;
+        lane.queued.delete(key);
+        lane.taken += 1;
+        this.#admitted.set(key, lane);
+        this.#due.add(key);
+        this.#goesOn = hasAdmitted = true;
+        // It was this lane's turn.
+        this.#lanes.delete(name);
+        this.#lanes.set(name, lane);
+      }
     }
+  }
+
+  /** A key that is asked uses the place that was kept for it, or gives it back. */
+  #giveBack(key: string): void {
+    const lane = this.#admitted.get(key);
+    if (lane === undefined) return;
+    lane.taken -= 1;
+    this.#admitted.delete(key);
   }
 
   async #pay(key: string, duty: D, abort: AbortSignal): Promise<void> {

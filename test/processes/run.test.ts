@@ -31,6 +31,8 @@ type Setting = Readonly<{
   debts?: Readonly<Record<string, Debts>>;
   perform?: (name: string, signal: AbortSignal) => Promise<void>;
   concurrency?: number;
+  /** Debts whose names begin with the same letter get no more than so many places. */
+  laneConcurrency?: number;
   everyMilliseconds?: number;
   reached?: (position: bigint) => Promise<boolean>;
   list?: () => Promise<void>;
@@ -76,6 +78,9 @@ function openHouse(setting: Setting = {}) {
     log: logInto(lines),
     reached: setting.reached ?? (async () => true),
     concurrency: setting.concurrency ?? 10,
+    ...(setting.laneConcurrency === undefined
+      ? {}
+      : { lanes: { of: ({ data: { name } }: Payment) => name.charAt(0), concurrency: setting.laneConcurrency } }),
     ...(setting.everyMilliseconds === undefined ? {} : { everyMilliseconds: setting.everyMilliseconds }),
   });
   const [stop, abort] = [new AbortController(), new AbortController()];
@@ -392,6 +397,56 @@ test('a thousand that wait for two places are not looked at a thousand times eac
   });
   await waitUntil('all are paid', () => house.paid.length === 1_000);
   assert.ok(looks < 5_000, `${looks} looks`);
+  await house.end();
+});
+
+test('one lane never takes the places of the others, however much it is owed', async () => {
+  const gate = gates();
+  const house = openHouse({
+    debts: Object.fromEntries(Array.from({ length: 50 }, (_, n) => [`k${n}`, { [`a${n}`]: 0 }])),
+    perform: (name) => (name.startsWith('a') ? gate.pass(name) : Promise.resolve()),
+    concurrency: 4,
+    laneConcurrency: 3,
+  });
+  await quiet();
+  assert.equal(house.begun, ['a0', 'a1', 'a2']);
+  for (let n = 0; n < 20; n += 1) house.owe(`other${n}`, { [`b${n}`]: 0 });
+  await quiet();
+  assert.equal(
+    house.paid,
+    Array.from({ length: 20 }, (_, n) => `b${n}`),
+  );
+  for (let n = 0; n < 50; n += 1) {
+    gate.open(`a${n}`);
+    await quiet();
+  }
+  assert.is(house.paid.length, 70);
+  assert.ok(house.mostUnderWay() <= 4);
+  await house.end();
+});
+
+test('when places are scarce the lanes take turns', async () => {
+  const gate = gates();
+  const names = ['a0', 'a1', 'a2', 'a3', 'b0', 'b1', 'c0'];
+  const house = openHouse({
+    debts: Object.fromEntries(names.map((name) => [name, { [name]: 0 }])),
+    perform: (name) => gate.pass(name),
+    concurrency: 1,
+    laneConcurrency: 1,
+  });
+  await quiet();
+  for (let n = 0; n < names.length; n += 1) {
+    gate.open(house.begun.at(-1) ?? '');
+    await quiet();
+  }
+  assert.equal(
+    house.begun
+      .slice(0, 4)
+      .map((name) => name.charAt(0))
+      .toSorted(),
+    ['a', 'a', 'b', 'c'],
+  );
+  assert.is(house.paid.length, names.length);
   await house.end();
 });
 
