@@ -216,7 +216,7 @@ class ProcessRunner<E extends Event, S extends object, D extends Duty> implement
   /** Keeps free places for keys that wait for one: the lanes take turns, in a lane first come first served. */
   #admit(): void {
     let free = this.#with.concurrency - this.#underWay.size - this.#admitted.size;
-    for (let isFair = true; isFair && free > 0;) {
+    for (let hasAdmitted = true; hasAdmitted && free > 0;) {
       hasAdmitted = false;
       const lanes = [...this.#lanes];
       for (const [name, lane] of lanes) {
