@@ -222,6 +222,8 @@ class ProcessRunner<E extends Event, S extends object, D extends Duty> implement
       for (const [name, lane] of lanes) {
         const [key] = lane.queued;
         if (key === undefined || free === 0 || lane.taken >= this.#laneConcurrency()) continue;
+        // It waits in two lanes, and is asked about both.
+        if (this.#admitted.has(key)) continue;
         free -= 1;
         lane.queued.delete(key);
         lane.taken += 1;

@@ -425,6 +425,23 @@ test('one lane never takes the places of the others, however much it is owed', a
   await house.end();
 });
 
+test('a key that waits in two lanes takes the place of one', async () => {
+  const gate = gates();
+  const house = openHouse({
+    debts: { x: { a0: 0, b0: 0 }, y: { a1: 0, b1: 0 }, z: { a2: 0, b2: 0 } },
+    perform: (name) => gate.pass(name),
+    concurrency: 2,
+    laneConcurrency: 1,
+  });
+  await quiet();
+  for (let round = 0; round < 6; round += 1) {
+    for (const name of house.begun) gate.open(name);
+    await quiet();
+  }
+  assert.equal(house.paid.toSorted(), ['a0', 'a1', 'a2', 'b0', 'b1', 'b2']);
+  await house.end();
+});
+
 test('when places are scarce the lanes take turns', async () => {
   const gate = gates();
   const names = ['a0', 'a1', 'a2', 'a3', 'b0', 'b1', 'c0'];
