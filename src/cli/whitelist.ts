@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
-import { open, unlink } from 'node:fs/promises';
+import { type FileHandle, open, unlink } from 'node:fs/promises';
 import { type Command, Option } from 'commander';
 import type { SourceWhitelistCommand } from '../commands/ip-control/source-whitelist.ts';
 import { type WhitelistStatus, whitelistStatus } from '../events/ip-control/source-whitelist-ledger.ts';
+import type { EvidenceReference } from '../ports/evidence.ts';
 import type { WhitelistRequestView } from '../projections/ip-control/source-whitelist-request-view.ts';
 import { newestFirst } from '../projections/ip-control/source-whitelist-view.ts';
 import { type CommandTools, leaf, outputOf } from './command.ts';
@@ -139,35 +140,50 @@ async function saveEvidence(
   tools: CommandTools,
 ): Promise<void> {
   const { requestId, customerId, evidence } = await findRequest(house, id);
-  const pieces = await house.evidence.read({ customerId, sha256: evidence.sha256 });
-  if (pieces === undefined)
-    throw new CommandFailure(EXIT.failed, 'evidence-missing', `the evidence of request ${requestId} is missing.`);
-  const sha256 = await writeNew(options.output, pieces);
-  if (sha256 !== evidence.sha256) {
-    await unlink(options.output);
-    throw new CommandFailure(EXIT.failed, 'evidence-altered', `the evidence of request ${requestId} was altered.`);
+  const { sha256, mediaType, bytes } = evidence;
+  const { output } = options;
+  const handle = await createNew(output);
+  try {
+    const found = await copyEvidence(house, { customerId, sha256 }, handle);
+    if (found !== sha256) {
+      const problem = found === undefined ? 'missing' : 'altered';
+      const message = `the evidence of request ${requestId} ${found === undefined ? 'is missing' : 'was altered'}.`;
+      throw new CommandFailure(EXIT.failed, `evidence-${problem}`, message);
+    }
+  } catch (error) {
+    await unlink(output);
+    throw error;
+  } finally {
+    await handle.close();
   }
-  const { mediaType, bytes } = evidence;
   outputOf(options, tools).object(
-    { id: requestId, file: options.output, media_type: mediaType, bytes, sha256, file_name: evidence.fileName },
-    [`${options.output}: ${mediaType}, ${bytes} bytes, SHA-256 ${sha256}`],
+    { id: requestId, file: output, media_type: mediaType, bytes, sha256, file_name: evidence.fileName },
+    [`${output}: ${mediaType}, ${bytes} bytes, SHA-256 ${sha256}`],
   );
 }
 
-/** Writes a file that must not exist, for its owner alone; answers the SHA-256 (hex) of what was written. */
-async function writeNew(file: string, pieces: AsyncIterable<Uint8Array>): Promise<string> {
-  const hash = createHash('sha256');
-  const handle = await open(file, 'wx', 0o600).catch((error: unknown) => {
+/** Opens a file that must not exist, for its owner alone. */
+async function createNew(file: string): Promise<FileHandle> {
+  try {
+    return await open(file, 'wx', 0o600);
+  } catch (error) {
     const isThere = error instanceof Error && 'code' in error && error.code === 'EEXIST';
     throw isThere ? new CommandFailure(EXIT.conflict, 'file-exists', `${file} exists already.`) : error;
-  });
-  try {
-    for await (const piece of pieces) {
-      hash.update(piece);
-      await handle.writeFile(piece);
-    }
-  } finally {
-    await handle.close();
+  }
+}
+
+/** The SHA-256 (hex) of what was copied; `undefined` when there is nothing. */
+async function copyEvidence(
+  house: House,
+  reference: EvidenceReference,
+  target: FileHandle,
+): Promise<string | undefined> {
+  const pieces = await house.evidence.read(reference);
+  if (pieces === undefined) return undefined;
+  const hash = createHash('sha256');
+  for await (const piece of pieces) {
+    hash.update(piece);
+    await target.writeFile(piece);
   }
   return hash.digest('hex');
 }

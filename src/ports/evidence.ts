@@ -28,7 +28,7 @@ export type StoredEvidence = EvidenceReference &
 export type EvidenceStore = Readonly<{
   /** Begins to take in a file of a customer. @throws StoreUnavailable */
   begin: (customerId: number) => Promise<EvidenceDraft>;
-  /** The bytes of a file, piece by piece; `undefined` when there is none. */
+  /** The bytes of a file, piece by piece, which must be read; `undefined` when there is none. */
   read: (reference: EvidenceReference) => Promise<AsyncIterable<Uint8Array> | undefined>;
   /**
    * Removes what processes that ended in the middle left behind: every draft, and stored files that were neither kept nor released and

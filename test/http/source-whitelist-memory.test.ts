@@ -38,13 +38,8 @@ test(`${AT_ONCE} uploads of the largest size at once take no more than ${ALLOWED
   const before = residentMegabytes(pid);
   let most = before;
   const uploads = Promise.all(Array.from({ length: AT_ONCE }, upload));
-  let isOver = false;
-  void uploads.finally(() => (isOver = true)).catch(() => undefined);
-  while (!isOver) {
-    most = Math.max(most, residentMegabytes(pid));
-    await pause(5);
-  }
-  await uploads;
+  do most = Math.max(most, residentMegabytes(pid));
+  while (await Promise.race([uploads.then(() => false), pause(5, true)]));
   const grown = most - before;
   console.log(`${before.toFixed(0)} MB before, ${most.toFixed(0)} MB at most: ${grown.toFixed(1)} MB more`);
   assert.ok(grown <= ALLOWED_MEGABYTES, `${grown.toFixed(1)} MB more`);
