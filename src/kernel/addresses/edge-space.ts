@@ -25,5 +25,5 @@ export class EdgeSpace {
   }
 }
 
-export const IPV4_SPACE = new EdgeSpace(1, 256);
-export const IPV6_SPACE = new EdgeSpace(3, 128);
+export const IPV4_SPACE = new EdgeSpace(1, 64);
+export const IPV6_SPACE = new EdgeSpace(3, 64);
