@@ -92,7 +92,7 @@ export function routerConnectionContract(name: string, start: () => Promise<Remo
       router,
       driver,
     }) => {
-      const [odd, even] = [contentOf(0), contentOf(30)];
+      const [odd, even] = [contentOf(0), contentOf(15)];
       await driver.replace('Svc-CUT', odd, never);
       const bytes = await bytesOfChange(router, direction, even);
       const outcomes = new Set<string>();
@@ -116,9 +116,9 @@ export function routerConnectionContract(name: string, start: () => Promise<Remo
     router,
     driver,
   }) => {
-    const [old, next] = [contentOf(0), contentOf(50)];
+    const [old, next] = [contentOf(0), contentOf(20)];
     await driver.replace('Svc-STOPPED-LATE', old, never);
-    const bytes = await bytesOfChange(router, 'from router', contentOf(25));
+    const bytes = await bytesOfChange(router, 'from router', contentOf(10));
     // Growing shares of the conversation are let through, until the stop comes after the point of no return.
     for (const share of CUTS) {
       const proxy = await startCuttingProxy(router.port, 'from router', Math.floor(bytes * share));
@@ -160,7 +160,7 @@ async function withDriver<T>(driver: RouterDriver, work: (driver: RouterDriver) 
 }
 
 function contentOf(from: number): readonly string[] {
-  return [...ipv4Hosts(60, from), ...ipv6Sites(60, from)];
+  return [...ipv4Hosts(30, from), ...ipv6Sites(30, from)];
 }
 
 /** How many bytes a whole change sends in one direction, login and all. */

@@ -1,11 +1,8 @@
-import { readdir } from 'node:fs/promises';
 import { test } from 'uvu';
-import { routerConnectionContract } from '../contracts/router-connection.ts';
 import { routerDriverContract } from '../contracts/router-driver.ts';
 import { FRR_OF_THIS_MACHINE, missingForFrr, startFrr } from '../support/frr.ts';
 import { frrUnderTest, openFrr } from '../support/frr-contract.ts';
 import { missingForSshd, startSshd } from '../support/sshd.ts';
-import { waitUntil } from '../support/wait-until.ts';
 
 const missing = missingForFrr() ?? missingForSshd();
 
@@ -13,33 +10,12 @@ if (missing === undefined) {
   routerDriverContract('router contract: frr over SSH', async () => {
     const router = await startFrr(FRR_OF_THIS_MACHINE);
     const sshd = await startSshd();
-    const underTest = frrUnderTest(router, 300, () => openFrr(router, sshd.options));
+    const underTest = frrUnderTest(router, 150, () => openFrr(router, sshd.options));
     return {
       ...underTest,
       stop: async () => {
         await sshd.stop();
         await underTest.stop();
-      },
-    };
-  });
-
-  routerConnectionContract('router connection contract: frr over SSH', async () => {
-    const router = await startFrr(FRR_OF_THIS_MACHINE);
-    const sshd = await startSshd();
-    const other = await startSshd();
-    return {
-      port: sshd.port,
-      openThrough: (port) => openFrr(router, { ...sshd.options, port: String(port) }),
-      withBadLogin: () => openFrr(router, { ...sshd.options, key: sshd.strangersKey }),
-      withWrongHostKey: () => openFrr(router, { ...sshd.options, host_key: other.fingerprint }),
-      isClean: async () => {
-        await waitUntil('temporary files are gone', async () => (await readdir(sshd.temporary)).length === 0);
-        return true;
-      },
-      stop: async () => {
-        await other.stop();
-        await sshd.stop();
-        await router.stop();
       },
     };
   });
