@@ -118,7 +118,7 @@ function openQuestions(clock: Clock, answerMilliseconds: number): Questions {
       try {
         question.resolve(answerIn(response, question.stream, question.bytes));
       } catch (error) {
-        question.reject(failureOf(error));
+        question.reject(error instanceof Error ? error : failureOf(error));
       }
     },
     end: (failure) => {

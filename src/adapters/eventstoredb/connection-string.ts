@@ -1,47 +1,47 @@
-import type { EventStoreDBClient } from '@eventstore/db-client';
 import parser from '@eventstore/db-client/dist/Client/parseConnectionString.js';
+import { type ChannelCredentials, credentials } from '@grpc/grpc-js';
 import { readFileSync } from 'node:fs';
 import { StoreRefused } from '../../ports/store-refused.ts';
 
-type SingleNode = ConstructorParameters<typeof EventStoreDBClient>[0];
-type Cluster = Readonly<{ discover: Endpoint }> | Readonly<{ endpoints: Endpoint[] }>;
-type Endpoint = { address: string; port: number };
-type Channel = NonNullable<ConstructorParameters<typeof EventStoreDBClient>[1]>;
-type Login = NonNullable<ConstructorParameters<typeof EventStoreDBClient>[2]>;
-type Parsed = ReturnType<typeof parser.parseConnectionString>;
+export type Endpoint = Readonly<{ address: string; port: number }>;
 
-/** What the official client wants to know, from one connection string. */
+/** What a connection string says. */
 export type ConnectionSettings = Readonly<{
-  nodes: SingleNode | (Omit<SingleNode, 'endpoint'> & Cluster);
-  channel: Channel;
-  login: Login | undefined;
+  /** One node, or some of a cluster, which tell of the others. */
+  nodes: Readonly<{ only: Endpoint }> | Readonly<{ seeds: readonly Endpoint[] }>;
+  channel: ChannelCredentials;
+  /** The login as HTTP carries it; it is only sent over TLS. */
+  authorization: string | undefined;
   /** For messages: the hosts, without the login. */
   name: string;
+  connectionName: string;
+  gossipMilliseconds: number;
+  keepAliveMilliseconds: number;
+  keepAliveTimeoutMilliseconds: number;
 }>;
+
+type Parsed = ReturnType<typeof parser.parseConnectionString>;
 
 /**
  * Reads `esdb://`, `esdb+discover://` and the same with `kurrentdb`, which means the same servers under their newer name.
  * @throws StoreRefused `bad-url`
  */
 export function readConnectionString(url: string): ConnectionSettings {
-  const parsed = parse(url.replace(/^(?:kurrentdb|kurrent|kdb)(?=\+discover:|:)/, 'esdb'));
-  const { hosts, tls, defaultCredentials } = parsed;
+  const parsed = parse(url.replace(/^kurrentdb(?=\+discover:|:)/, 'esdb'));
+  const { hosts, dnsDiscover, defaultCredentials: login } = parsed;
   const [first] = hosts;
   if (first === undefined) throw badUrl('it names no host');
-  if (defaultCredentials !== undefined && tls === false) {
-    throw badUrl('it has a login and tls=false, and a login is only sent over TLS');
-  }
-  const common = commonSettings(parsed);
-  const named = parsed.dnsDiscover
-    ? { discover: first }
-    : hosts.length > 1
-      ? { endpoints: hosts }
-      : { endpoint: first };
+  const isSecure = parsed.tls !== false;
+  const basic = login && Buffer.from(`${login.username}:${login.password}`).toString('base64');
   return {
-    nodes: { ...common, ...named },
-    channel: channelSettings(parsed),
-    login: defaultCredentials,
+    nodes: dnsDiscover || hosts.length > 1 ? { seeds: hosts } : { only: first },
+    channel: isSecure ? secureChannel(parsed) : credentials.createInsecure(),
+    authorization: isSecure && basic !== undefined ? `Basic ${basic}` : undefined,
     name: hosts.map(({ address, port }) => `${address}:${port}`).join(','),
+    connectionName: parsed.connectionName ?? 'edgeward',
+    gossipMilliseconds: (parsed.gossipTimeout ?? 2) * 1_000,
+    keepAliveMilliseconds: keepAlive(parsed.keepAliveInterval),
+    keepAliveTimeoutMilliseconds: keepAlive(parsed.keepAliveTimeout),
   };
 }
 
@@ -53,41 +53,24 @@ function parse(url: string): Parsed {
   }
 }
 
-function commonSettings(parsed: Parsed): Omit<SingleNode, 'endpoint'> {
-  const { nodePreference, discoveryInterval, gossipTimeout, maxDiscoverAttempts } = parsed;
-  const { keepAliveInterval, keepAliveTimeout, defaultDeadline, connectionName } = parsed;
-  const given = {
-    nodePreference,
-    discoveryInterval,
-    // Bounded well below the client's own patience: a dead node must not hold up the search for a living one.
-    gossipTimeout: gossipTimeout ?? 2,
-    maxDiscoverAttempts: maxDiscoverAttempts ?? 3,
-    keepAliveInterval,
-    keepAliveTimeout,
-    defaultDeadline,
-    connectionName: connectionName ?? 'edgeward',
-  };
-  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
-}
-
-function channelSettings({ tls, tlsCAFile, userCertFile, userKeyFile }: Parsed): Channel {
-  if (tls === false) return { insecure: true };
-  const channel: Channel = { insecure: false };
-  if (tlsCAFile !== undefined) channel.rootCertificate = contentOf('tlsCAFile', tlsCAFile);
+function secureChannel({ tlsCAFile, userCertFile, userKeyFile }: Parsed): ChannelCredentials {
   if ((userCertFile === undefined) !== (userKeyFile === undefined)) {
     throw badUrl('userCertFile and userKeyFile go together');
   }
-  if (userCertFile !== undefined) channel.userCertFile = contentOf('userCertFile', userCertFile);
-  if (userKeyFile !== undefined) channel.userKeyFile = contentOf('userKeyFile', userKeyFile);
-  return channel;
+  try {
+    return credentials.createSsl(contentOf(tlsCAFile), contentOf(userKeyFile), contentOf(userCertFile));
+  } catch (cause) {
+    throw badUrl(cause instanceof Error ? cause.message : 'a certificate can not be read', cause);
+  }
 }
 
-function contentOf(option: string, path: string): Buffer {
-  try {
-    return readFileSync(path);
-  } catch (cause) {
-    throw badUrl(`${option} ${path} can not be read`, cause);
-  }
+function contentOf(path: string | undefined): Buffer | null {
+  return path === undefined ? null : readFileSync(path);
+}
+
+/** -1 means never. */
+function keepAlive(milliseconds = 10_000): number {
+  return milliseconds < 0 ? Number.MAX_SAFE_INTEGER : milliseconds;
 }
 
 /** The parser quotes what it stumbles over, which may be the login. */

@@ -1,40 +1,91 @@
-import { EventStoreDBClient } from '@eventstore/db-client';
+import { convertToCommandError, NotLeaderError } from '@eventstore/db-client';
 import services from '@eventstore/db-client/generated/streams_grpc_pb.js';
-import type { CallOptions, Metadata } from '@grpc/grpc-js';
-import type { ConnectionSettings } from './connection-string.ts';
+import { type CallOptions, Channel, type ChannelOptions, Metadata } from '@grpc/grpc-js';
+import type { ConnectionSettings, Endpoint } from './connection-string.ts';
+import { discoverLeader } from './discovery.ts';
+import { CallFailed, failureOf } from './failures.ts';
 
 type Action<T> = (stub: services.StreamsClient, metadata: Metadata, options: Partial<CallOptions>) => Promise<T>;
 
+/** The way to the leader, whichever node that is at the moment. */
+export type EventStoreConnection = Readonly<{
+  /** For messages: the hosts. */
+  name: string;
+  /** One call on the leader. What it rejects with says whether the next call should look for another node. */
+  call: <T>(action: Action<T>) => Promise<T>;
+  close: () => void;
+}>;
+
+type Opened = Readonly<{ endpoint: Endpoint; channel: Channel; stub: services.StreamsClient }>;
+
 /**
- * The official client's connection: it finds the leader, logs in, and looks for another node when one fails.
- * Calls are made on its stubs, since its own methods can neither read `$all` through a filter, nor survive a broken connection
- * while appends queue (see docs/adr).
+ * Connects when it is first used. The protocol's messages, its errors and its connection string are the official client's;
+ * its connection is not used, since it waits up to two minutes for a server that is back (see docs/adr).
  */
-export class EventStoreConnection extends EventStoreDBClient {
-  readonly name: string;
-  #stub: services.StreamsClient | undefined;
+export function openConnection(settings: ConnectionSettings): EventStoreConnection {
+  const { nodes, channel: credentials, name } = settings;
+  const options = channelOptions(settings);
+  const metadata = callMetadata(settings);
+  let current: Promise<Opened> | undefined;
+  let next: Endpoint | undefined;
+  let failed: Endpoint | undefined;
 
-  constructor({ nodes, channel, login, name }: ConnectionSettings) {
-    // The client's constructor has one overload for each kind of nodes, and takes any of them at run time.
-    super(nodes as ConstructorParameters<typeof EventStoreDBClient>[0], channel, login);
-    this.name = name;
+  return {
+    name,
+    call: async (action) => {
+      const opening = (current ??= open());
+      const opened = await opening.catch((error: unknown) => {
+        if (current === opening) current = undefined;
+        throw failureOf(error);
+      });
+      try {
+        return await action(opened.stub, metadata, { deadline: Number.POSITIVE_INFINITY });
+      } catch (error) {
+        if (current === opening) leaveIfBroken(opened, error);
+        throw error;
+      }
+    },
+    close: () => {
+      current?.then(({ channel }) => channel.close()).catch(() => undefined);
+    },
+  };
+
+  async function open(): Promise<Opened> {
+    const endpoint =
+      next ?? ('only' in nodes ? nodes.only : await discoverLeader(nodes.seeds, failed, settings, options));
+    next = undefined;
+    const channel = new Channel(`${endpoint.address}:${endpoint.port}`, credentials, options);
+    return { endpoint, channel, stub: new services.StreamsClient(name, credentials, { channelOverride: channel }) };
   }
 
-  /** One call on the leader. What it rejects with tells the client whether to look for another node. */
-  call<T>(action: Action<T>): Promise<T> {
-    return this.execute(services.StreamsClient, 'Streams', (stub) => {
-      this.#stub = stub;
-      return action(stub, ...this.callArguments({ requiresLeader: true }, { deadline: Number.POSITIVE_INFINITY }));
-    });
+  /** Calls that are under way on the old channel come to their own end. */
+  function leaveIfBroken({ endpoint, channel }: Opened, error: unknown): void {
+    const failure = error instanceof Error ? convertToCommandError(error) : error;
+    if (failure instanceof NotLeaderError) next = failure.leader;
+    else if (!(failureOf(error) instanceof CallFailed)) return;
+    failed = endpoint;
+    current = undefined;
+    channel.close();
   }
+}
 
-  /** Whether the server takes appends in batches, as every server since 21.10 does. */
-  batches(): Promise<boolean> {
-    return this.supports(services.StreamsService.batchAppend);
-  }
+function channelOptions({ keepAliveMilliseconds, keepAliveTimeoutMilliseconds }: ConnectionSettings): ChannelOptions {
+  return {
+    'grpc.keepalive_time_ms': keepAliveMilliseconds,
+    'grpc.keepalive_timeout_ms': keepAliveTimeoutMilliseconds,
+    // The server writes events of up to 16 MiB by other ways than this one.
+    'grpc.max_receive_message_length': 17 * 1024 * 1024,
+    // A new channel is a new connection: one that is shared would wait for longer and longer before it tries again.
+    'grpc.use_local_subchannel_pool': 1,
+    'grpc.initial_reconnect_backoff_ms': 100,
+    'grpc.max_reconnect_backoff_ms': 1_000,
+  };
+}
 
-  async close(): Promise<void> {
-    await this.dispose();
-    this.#stub?.close();
-  }
+function callMetadata({ authorization, connectionName }: ConnectionSettings): Metadata {
+  const metadata = new Metadata();
+  metadata.set('connection-name', connectionName);
+  metadata.set('requires-leader', 'true');
+  if (authorization !== undefined) metadata.set('authorization', authorization);
+  return metadata;
 }

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { Codec } from '../../events/codec.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { type EventStore, NO_STREAM, StoreUnavailable } from '../../ports/event-store.ts';
@@ -5,7 +6,7 @@ import type { Log } from '../../ports/log.ts';
 import { StoreRefused } from '../../ports/store-refused.ts';
 import { openAppends } from './appends.ts';
 import { openBatchWriter } from './batch-writer.ts';
-import { EventStoreConnection } from './connection.ts';
+import { type EventStoreConnection, openConnection } from './connection.ts';
 import { readConnectionString } from './connection-string.ts';
 import { CallFailed, failureOf } from './failures.ts';
 import { follow } from './follow.ts';
@@ -13,6 +14,7 @@ import { openPasses, type Passes } from './passes.ts';
 import { openProgress } from './progress.ts';
 import { readEnd } from './read-requests.ts';
 import { openReads } from './reads.ts';
+import { takesBatches } from './server-features.ts';
 
 export type EventStoreDbOptions = Readonly<{
   /** `esdb://…`, `esdb+discover://…`, or the same with `kurrentdb`. */
@@ -39,9 +41,11 @@ const APPEND_LIMIT_BYTES = 1024 * 1024;
 export async function openEventStoreDb(options: EventStoreDbOptions): Promise<EventStore> {
   const { url, codec, clock, log, categories } = options;
   const { patienceMilliseconds = 8_000, answerMilliseconds = 3_000, appendLimitBytes = APPEND_LIMIT_BYTES } = options;
-  const connection = new EventStoreConnection(readConnectionString(url));
+  const connection = openConnection(readConnectionString(url));
   const closing = new AbortController();
   const { signal } = closing;
+  // Each append that waits for the next try listens to it.
+  setMaxListeners(0, signal);
   const prefixes = categories.map((category) => `${category}-`);
   const patience = { clock, name: connection.name, milliseconds: patienceMilliseconds, signal };
   const passes = openPasses(connection, patience, answerMilliseconds);
@@ -55,11 +59,11 @@ export async function openEventStoreDb(options: EventStoreDbOptions): Promise<Ev
   const close = async (): Promise<void> => {
     await appends.close();
     closing.abort(new StoreUnavailable('the event store is closed'));
-    await connection.close();
+    connection.close();
   };
 
   try {
-    await probe(connection, passes);
+    await probe(connection, passes, answerMilliseconds);
   } catch (error) {
     await close();
     throw error;
@@ -76,23 +80,20 @@ export async function openEventStoreDb(options: EventStoreDbOptions): Promise<Ev
 }
 
 /** Whether this server will do, before anyone relies on it. */
-async function probe(connection: EventStoreConnection, passes: Passes): Promise<void> {
+async function probe(connection: EventStoreConnection, passes: Passes, milliseconds: number): Promise<void> {
+  const { name } = connection;
   try {
     await passes.some(readEnd());
-    if (await connection.batches()) return;
+    if (await takesBatches(connection, milliseconds)) return;
   } catch (error) {
     const failure = error instanceof StoreUnavailable ? error.cause : failureOf(error);
     const message = failure instanceof Error ? failure.message : String(failure);
     if (failure instanceof CallFailed && failure.denied) {
       const advice = 'the login must be valid and may read $all (a member of $ops may)';
-      throw new StoreRefused('login-refused', `EventStoreDB at ${connection.name} refused: ${advice}`, {
-        cause: error,
-      });
+      throw new StoreRefused('login-refused', `EventStoreDB at ${name} refused: ${advice}`, { cause: error });
     }
-    throw new StoreRefused('unreachable', `EventStoreDB at ${connection.name} can't be reached: ${message}`, {
-      cause: error,
-    });
+    throw new StoreRefused('unreachable', `EventStoreDB at ${name} can't be reached: ${message}`, { cause: error });
   }
   const needed = 'EventStoreDB 22.10 or newer, or KurrentDB, is needed';
-  throw new StoreRefused('unsupported', `EventStoreDB at ${connection.name} takes no batches of appends: ${needed}`);
+  throw new StoreRefused('unsupported', `EventStoreDB at ${name} takes no batches of appends: ${needed}`);
 }

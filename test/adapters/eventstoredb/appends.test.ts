@@ -1,0 +1,175 @@
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import {
+  AppendTooLarge,
+  BEGINNING,
+  type EventStore,
+  NO_STREAM,
+  StoreUnavailable,
+  WrongExpectedRevision,
+} from '../../../src/ports/event-store.ts';
+import { notes, numberedNotes } from '../../contracts/sample-events.ts';
+import { type EventStoreStandIn, startEventStoreStandIn } from '../../support/eventstoredb-stand-in/stand-in.ts';
+import { all, failureOf, openStore, textsOf } from './opening.ts';
+
+type Context = { server: EventStoreStandIn; store: EventStore };
+
+const test = suite<Context>('appends to EventStoreDB, when not all goes well');
+
+test.before.each(async (context) => {
+  context.server = await startEventStoreStandIn();
+  context.store = await openStore({ port: context.server.port });
+});
+test.after.each(async ({ server, store }) => {
+  await store.close();
+  await server.stop();
+});
+
+for (const fault of [
+  'cut-after-append',
+  'cut-before-append',
+  'no-answer',
+  'ignored',
+  'timeout',
+  'not-ready',
+] as const) {
+  test(`an append that meets '${fault}' is made once, and answered`, async ({ server, store }) => {
+    await store.append('customer-1', NO_STREAM, notes('customer-1', 'a'));
+    server.faults.appends.push(fault, fault);
+    const answer = await store.append('customer-1', 0n, notes('customer-1', 'b', 'c'));
+    assert.is(answer.revision, 2n);
+    assert.is(answer.position, server.log.all().at(-1)?.position);
+    assert.equal(textsOf(await all(store.read('customer-1'))), ['a', 'b', 'c']);
+  });
+}
+
+test('an append is a success when it is found to be made, also behind the events of others', async ({
+  server,
+  store,
+}) => {
+  server.faults.appends.push('cut-after-append');
+  const events = notes('customer-1', 'a');
+  const other = await openStore({ port: server.port });
+  const appending = store.append('customer-1', NO_STREAM, events);
+  const overtaking = other.append('customer-1', 0n, notes('customer-1', 'b'));
+  assert.is((await appending).revision, 0n);
+  await failureOf(overtaking);
+  assert.is(textsOf(await all(store.read('customer-1')))[0], 'a');
+  await other.close();
+});
+
+test('connections that break under load lose nothing and double nothing', async ({ server, store }) => {
+  const streams = Array.from({ length: 40 }, (_, index) => `customer-${index}`);
+  const appends = streams.flatMap((stream) =>
+    Array.from({ length: 25 }, (_, revision) =>
+      store.append(stream, BigInt(revision) - 1n, notes(stream, `${stream}/${revision} ${'x'.repeat(2_000)}`)),
+    ),
+  );
+  const cutting = (async () => {
+    for (let cuts = 0; cuts < 5; cuts += 1) {
+      const before = server.log.all().length;
+      server.cut();
+      for (let turn = 0; turn < 10_000 && server.log.all().length < before + 50; turn += 1) {
+        await new Promise((resolve) => void setImmediate(resolve));
+      }
+    }
+  })();
+  const answers = await Promise.all(appends);
+  await cutting;
+  assert.is(answers.length, 1_000);
+  const log = await all(store.readAll(BEGINNING));
+  assert.is(log.length, 1_000);
+  assert.is(new Set(log.map(({ id }) => id)).size, 1_000);
+});
+
+test('what builds on an append that lost its race to a stranger fails, though the stream is at the revision it expects', async ({
+  server,
+  store,
+}) => {
+  const other = await openStore({ port: server.port });
+  await store.append('customer-1', NO_STREAM, notes('customer-1', 'a'));
+  await other.append('customer-1', 0n, notes('customer-1', 'stranger'));
+  const outcomes = await Promise.allSettled([
+    store.append('customer-1', 0n, notes('customer-1', 'b')),
+    store.append('customer-1', 1n, notes('customer-1', 'builds on b')),
+    store.append('customer-1', 2n, notes('customer-1', 'builds on that')),
+  ]);
+  for (const outcome of outcomes) {
+    assert.is(outcome.status, 'rejected');
+    if (outcome.status === 'rejected') assert.instance(outcome.reason, WrongExpectedRevision);
+  }
+  assert.equal(textsOf(await all(store.read('customer-1'))), ['a', 'stranger']);
+  await other.close();
+});
+
+test('appends that wait behind one another share a write', async ({ server, store }) => {
+  await Promise.all(
+    Array.from({ length: 100 }, (_, index) =>
+      store.append('customer-1', BigInt(index) - 1n, notes('customer-1', `${index}`)),
+    ),
+  );
+  const writes = server.calls.filter(({ method }) => method === 'batch-append');
+  assert.ok(writes.length < 10, `${writes.length} writes`);
+});
+
+test('a server that stays away is unavailable within the patience, and what waits is told so; later it works again', async ({
+  server,
+}) => {
+  const store = await openStore({ port: server.port, patienceMilliseconds: 600 });
+  await store.append('customer-1', NO_STREAM, notes('customer-1', 'a'));
+  await server.stop();
+  const failures = await Promise.all(
+    [0, 1, 2].map((revision) => failureOf(store.append('customer-1', BigInt(revision), notes('customer-1', 'lost')))),
+  );
+  for (const failure of [...failures, await failureOf(store.last('customer-1')), await failureOf(store.end())]) {
+    assert.instance(failure, StoreUnavailable);
+  }
+  await server.start();
+  await store.append('customer-1', 0n, notes('customer-1', 'b'));
+  assert.equal(textsOf(await all(store.read('customer-1'))), ['a', 'b']);
+  await store.close();
+});
+
+test('what is more than the server takes at once is refused before it is sent', async ({ server, store }) => {
+  const large = Array.from({ length: 12 }, (_, index) => `${index}${'x'.repeat(100_000)}`);
+  const failure = await failureOf(store.append('customer-1', NO_STREAM, notes('customer-1', ...large)));
+  assert.instance(failure, AppendTooLarge);
+  assert.match(String(failure), /customer-1.*at most 1048576/);
+  assert.not.ok(server.calls.some(({ method }) => method === 'batch-append'));
+  await store.append('customer-1', NO_STREAM, notes('customer-1', ...large.slice(0, 10)));
+});
+
+test('a server that takes less says so', async () => {
+  const server = await startEventStoreStandIn({ maxAppendBytes: 10_000 });
+  const store = await openStore({ port: server.port });
+  const failure = await failureOf(store.append('customer-1', NO_STREAM, numberedNotes('customer-1', 100)));
+  assert.ok(failure instanceof AppendTooLarge && failure.limitBytes === 10_000);
+  await store.append('customer-1', NO_STREAM, notes('customer-1', 'a'));
+  await store.close();
+  await server.stop();
+});
+
+test('a read that breaks goes on where it was', async ({ server, store }) => {
+  await store.append('customer-1', NO_STREAM, numberedNotes('customer-1', 1_000));
+  for (const read of [() => store.read('customer-1'), () => store.readAll(BEGINNING)]) {
+    server.faults.cutReadsAfter = 400;
+    server.faults.cutReads = 2;
+    const events = await all(read());
+    assert.equal(
+      events.map(({ revision }) => Number(revision)),
+      Array.from({ length: 1_000 }, (_, index) => index),
+    );
+  }
+});
+
+test('events carry their metadata as the store knows them', async ({ server, store }) => {
+  await store.append('customer-1', NO_STREAM, notes('customer-1', 'a'));
+  const [logged] = server.log.all();
+  assert.is(logged?.contentType, 'application/json');
+  const metadata: unknown = JSON.parse(Buffer.from(logged?.customMetadata ?? []).toString());
+  assert.ok(typeof metadata === 'object' && metadata !== null);
+  assert.ok('$correlationId' in metadata && metadata.$correlationId === 'request-1');
+  assert.ok('$causationId' in metadata && metadata.$causationId === 'request-1');
+});
+
+test.run();

@@ -1,0 +1,179 @@
+import { randomUUID } from 'node:crypto';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { BEGINNING, type EventStore, NO_STREAM } from '../../../src/ports/event-store.ts';
+import { notes, numberedNotes } from '../../contracts/sample-events.ts';
+import type { EventLog } from '../../support/eventstoredb-stand-in/event-log.ts';
+import { type EventStoreStandIn, startEventStoreStandIn } from '../../support/eventstoredb-stand-in/stand-in.ts';
+import { waitUntil } from '../../support/wait-until.ts';
+import { all, following, openStore, textsOf } from './opening.ts';
+
+type Context = { server: EventStoreStandIn; store: EventStore };
+
+const test = suite<Context>('following EventStoreDB, when not all goes well');
+
+test.before.each(async (context) => {
+  context.server = await startEventStoreStandIn();
+  context.store = await openStore({ port: context.server.port });
+});
+test.after.each(async ({ server, store }) => {
+  await store.close();
+  await server.stop();
+});
+
+test('a subscription that is cut, again and again, gives each event once', async ({ server, store }) => {
+  const follower = following(store, BEGINNING, 3_000);
+  for (let first = 0; first < 3_000; first += 100) {
+    await store.append('customer-1', BigInt(first) - 1n, numberedNotes('customer-1', 100, first));
+    if (first % 500 === 0) {
+      await waitUntil('some came', () => follower.seen.length > first);
+      server.cut();
+    }
+  }
+  await follower.ended;
+  assert.equal(textsOf(follower.seen), numbers(0, 3_000));
+});
+
+test('it goes on when the server was away for a while', async ({ server, store }) => {
+  const follower = following(store, BEGINNING);
+  await store.append('customer-1', NO_STREAM, notes('customer-1', 'before'));
+  await waitUntil('the first came', () => follower.seen.length === 1);
+  await server.stop();
+  await server.start();
+  await store.append('customer-1', 0n, notes('customer-1', 'after'));
+  await waitUntil('the second came', () => follower.seen.length === 2);
+  follower.stop();
+  await follower.ended;
+  assert.equal(textsOf(follower.seen), ['before', 'after']);
+});
+
+test('what a server delivers twice is handed on once', async ({ server, store }) => {
+  server.faults.deliveries = 3;
+  const follower = following(store, BEGINNING, 50);
+  await store.append('customer-1', NO_STREAM, numberedNotes('customer-1', 50));
+  await follower.ended;
+  assert.equal(textsOf(follower.seen), numbers(0, 50));
+});
+
+test('a subscription that has fallen silent is noticed, though its connection stands', async ({ server, store }) => {
+  const follower = following(store, BEGINNING);
+  await store.append('customer-1', NO_STREAM, notes('customer-1', 'a'));
+  await waitUntil('the first came', () => follower.seen.length === 1);
+  server.faults.silentSubscriptions = true;
+  await store.append('customer-1', 0n, notes('customer-1', 'b'));
+  await waitUntil('another subscription', () => server.calls.filter(({ method }) => method === 'subscribe').length > 1);
+  server.faults.silentSubscriptions = false;
+  await waitUntil('the second came', () => follower.seen.length === 2);
+  follower.stop();
+  await follower.ended;
+});
+
+test('a quiet log is no fault', async ({ server, store }) => {
+  const follower = following(store, BEGINNING);
+  await store.append('customer-1', NO_STREAM, notes('customer-1', 'a'));
+  await waitUntil(
+    'asked for the end of the log a few times',
+    () => server.calls.filter(({ method }) => method === 'read-all').length > 4,
+  );
+  follower.stop();
+  await follower.ended;
+  assert.is(server.calls.filter(({ method }) => method === 'subscribe').length, 1);
+});
+
+test('the streams of others are passed over, by followers, readers and the end of the log', async ({
+  server,
+  store,
+}) => {
+  stranger(server.log, 'order-1', 300);
+  const { position } = await store.append('customer-1', NO_STREAM, notes('customer-1', 'a'));
+  stranger(server.log, '$stats-127.0.0.1:2113', 300);
+  stranger(server.log, 'customers-1', 10);
+  assert.is(await store.end(), position);
+  assert.equal(textsOf(await all(store.readAll(BEGINNING))), ['a']);
+  const follower = following(store, BEGINNING, 2);
+  await waitUntil('the first came', () => follower.seen.length === 1);
+  await store.append('region-1', NO_STREAM, notes('region-1', 'b'));
+  await follower.ended;
+  assert.equal(textsOf(follower.seen), ['a', 'b']);
+});
+
+test('how far the log was looked through is told, also when nothing of ours is there; it is a place to start from', async ({
+  server,
+  store,
+}) => {
+  const { position } = await store.append('customer-1', NO_STREAM, notes('customer-1', 'a'));
+  stranger(server.log, 'order-1', 2_500);
+  const follower = following(store, position);
+  await waitUntil('it was told', () => follower.passed.length > 0 && (follower.passed.at(-1) ?? 0n) > position);
+  await waitUntil('it was told to the end', () => follower.passed.at(-1) === server.log.all().at(-1)?.position);
+  const passed = follower.passed.at(-1) ?? 0n;
+  const next = await store.append('customer-1', 0n, notes('customer-1', 'b'));
+  await waitUntil('the next came', () => follower.seen.length === 1);
+  follower.stop();
+  await follower.ended;
+  assert.ok(next.position > passed);
+  const again = following(store, passed, 1);
+  await again.ended;
+  assert.equal(textsOf(again.seen), ['b']);
+  for (let index = 1; index < follower.passed.length; index += 1) {
+    assert.ok((follower.passed[index] ?? 0n) > (follower.passed[index - 1] ?? 0n));
+  }
+});
+
+test('a subscription that is made anew starts where the log was looked through, not at the last event of ours', async ({
+  server,
+  store,
+}) => {
+  const { position } = await store.append('customer-1', NO_STREAM, notes('customer-1', 'a'));
+  stranger(server.log, 'order-1', 3_000);
+  const follower = following(store, BEGINNING);
+  await waitUntil('it was told', () => follower.passed.at(-1) === server.log.all().at(-1)?.position);
+  server.cut();
+  await waitUntil(
+    'another subscription',
+    () => server.calls.filter(({ method }) => method === 'subscribe').length === 2,
+  );
+  const from = server.calls.findLast(({ method }) => method === 'subscribe')?.from;
+  assert.ok(typeof from === 'bigint' && from > position + 100_000n, String(from));
+  follower.stop();
+  await follower.ended;
+});
+
+test('a consumer that takes its time holds the server up, not the memory', async ({ server, store }) => {
+  for (let first = 0; first < 20_000; first += 2_000) {
+    await store.append('customer-1', BigInt(first) - 1n, numberedNotes('customer-1', 2_000, first));
+  }
+  const stop = new AbortController();
+  let largest = 0;
+  let count = 0;
+  for await (const page of store.follow(BEGINNING, stop.signal)) {
+    largest = Math.max(largest, page.length);
+    count += page.length;
+    for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => void setImmediate(resolve));
+    if (count === 20_000) stop.abort();
+  }
+  assert.is(count, 20_000);
+  assert.ok(largest <= 512, `a page of ${largest}`);
+  assert.is(server.calls.filter(({ method }) => method === 'subscribe').length, 1);
+});
+
+/** Events of a program that is not ours. */
+function stranger(log: EventLog, stream: string, count: number): void {
+  for (let index = 0; index < count; index += 1) {
+    log.append(stream, 'any', [
+      {
+        id: randomUUID(),
+        type: 'OrderPlaced',
+        contentType: 'application/json',
+        data: Buffer.from('{}'),
+        customMetadata: Buffer.from(''),
+      },
+    ]);
+  }
+}
+
+function numbers(from: number, to: number): readonly string[] {
+  return Array.from({ length: to - from }, (_, index) => String(from + index));
+}
+
+test.run();
