@@ -88,17 +88,15 @@ async function showRequest(
   const request = whitelist?.requests.get(found.requestId);
   const progress = request?.review.phase === 'approved' ? request.review.progress : undefined;
   const names = await regionNames(house, found.regionIds);
+  const regions = names.map((name, at) => ({ name, deployment: progress?.get(found.regionIds[at] ?? 0) ?? null }));
   const { evidence, decided, submitted, removed } = found;
-  outputOf(options, tools).object({
+  const shown = {
     id: found.requestId,
     customer: (await house.views.customers.get(String(found.customerId)))?.name ?? found.customerId,
     input: found.input,
     prefixes: found.prefixes,
     status: request === undefined ? 'removed' : whitelistStatus(request),
-    regions: names.map((name, at) => ({
-      name,
-      deployment: progress?.get(found.regionIds[at] ?? 0) ?? null,
-    })),
+    regions,
     auto_approved: found.autoApproved,
     created_at: submitted.at,
     created_by: submitted.by,
@@ -113,7 +111,18 @@ async function showRequest(
       bytes: evidence.bytes,
       sha256: evidence.sha256,
     },
-  });
+  };
+  const texts = {
+    ...shown,
+    prefixes: found.prefixes.join(', '),
+    regions: regions.map(({ name, deployment }) => (deployment === null ? name : `${name} (${deployment})`)).join(', '),
+    evidence: `${evidence.fileName} (${evidence.mediaType}, ${evidence.bytes} bytes, SHA-256 ${evidence.sha256})`,
+  };
+  const lines = Object.entries(texts).filter(([, value]) => value !== null);
+  outputOf(options, tools).object(
+    shown,
+    lines.map(([name, value]) => `${name}: ${String(value)}`),
+  );
 }
 
 async function decide(

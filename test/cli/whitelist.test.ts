@@ -1,4 +1,4 @@
-import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -121,6 +121,14 @@ test('a request is shown with all that a reviewer needs', async () => {
   );
 });
 
+test('for people it is a line each, without what is not there', async () => {
+  const { out } = await edgeward.command('whitelist', 'show', ids[0]!);
+  assert.match(out, `id: ${ids[0]}\ncustomer: Acme\ninput: 192.31.196.1\nprefixes: 192.31.196.1/32\n`);
+  assert.match(out, '\nregions: eu-west, us-east\n');
+  assert.match(out, `\nevidence: evidence.pdf (application/pdf, ${pdf().length} bytes, SHA-256 `);
+  assert.not.match(out, 'decided');
+});
+
 async function evidenceHash(id: string): Promise<string> {
   const { evidence } = z
     .object({ evidence: z.object({ sha256: z.string().regex(/^[0-9a-f]{64}$/) }) })
@@ -236,13 +244,15 @@ test('verify finds evidence that was altered, or that is missing, and getting it
   assert.match(clean.out, ' 2 commits and 4 files of evidence checked: 0 problems');
   const hash = await evidenceHash(ids[1]!);
   const file = (await filesBelow(join(edgeward.dataDir, 'evidence'))).find((path) => path.endsWith(hash));
-  chmodSync(file!, 0o600);
   writeFileSync(file!, 'something else');
   const altered = await edgeward.command('verify');
   assert.is(altered.exitCode, 1);
   assert.match(altered.out, `customer-${acme.id} revision 3: its evidence was altered`);
   const output = join(edgeward.folder, 'altered.jpg');
   fails(await edgeward.command('whitelist', 'evidence', ids[1]!, '--output', output), 1, 'was altered.');
+  rmSync(file!);
+  assert.match((await edgeward.command('verify')).out, `customer-${acme.id} revision 3: its evidence is missing`);
+  fails(await edgeward.command('whitelist', 'evidence', ids[1]!, '--output', output), 1, 'is missing.');
   assert.not((await filesBelow(edgeward.folder)).includes(output));
 });
 
