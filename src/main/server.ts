@@ -7,16 +7,16 @@ import { createOpenCloud } from '../adapters/clouds/open-cloud.ts';
 import { createOpenRouter } from '../adapters/routers/open-router.ts';
 import { createWebhookSender } from '../adapters/webhooks/webhook-sender.ts';
 import { commitNow } from '../commands/ip-control/commit-now.ts';
-import { openCommitWatch } from '../commands/ip-control/commit-watch.ts';
+import { type CommitWatch, openCommitWatch } from '../commands/ip-control/commit-watch.ts';
 import type { Config } from '../config.ts';
 import { createHttpServer } from '../http/app.ts';
 import { watchConnections } from '../http/connections.ts';
 import type { Lease } from '../ports/leases.ts';
 import type { Log } from '../ports/log.ts';
-import { openProjector, type Projector } from '../projections/projector.ts';
+import { type Feed, openProjector, type Projector } from '../projections/projector.ts';
 import { openAggregates } from './aggregates.ts';
 import { recoverEvidence } from './evidence-recovery.ts';
-import { wireProcesses } from './processes.ts';
+import { type WiredProcess, wireProcesses } from './processes.ts';
 import { openRouterDrivers } from './router-drivers.ts';
 import { codec, openStores, type Stores } from './stores.ts';
 import { openViews } from './views.ts';
@@ -52,6 +52,15 @@ export async function startServer(config: Config, log: Log): Promise<RunningServ
   }
 }
 
+/** What follows the log: views, process managers, and who waits for commits. */
+type Runners = Readonly<{
+  projector: Projector;
+  watch: CommitWatch;
+  ended: Promise<void>;
+  /** Lets duties under way end, for a while; then breaks them off. Views are saved. */
+  stop: (patienceMilliseconds: number) => Promise<void>;
+}>;
+
 async function startParts(config: Config, log: Log, stores: Stores, leases: readonly Lease[]): Promise<RunningServer> {
   const { store, readModels, snapshots, secrets, evidence } = stores;
   const [clock, ids] = [systemClock, systemIds];
@@ -64,45 +73,10 @@ async function startParts(config: Config, log: Log, stores: Stores, leases: read
     allowPrivate: config.webhookAllowPrivate,
   });
   const views = openViews(readModels);
-  const wired = wireProcesses(readModels, {
-    config,
-    aggregates,
-    routerDrivers,
-    openCloud: createOpenCloud({}),
-    sender,
-    store,
-    secrets,
-    clock,
-    ids,
-    log,
-  });
-  const projector = openProjector([...Object.values(views), ...wired.map(({ shelf }) => shelf)], {
-    store,
-    readModels,
-    clock,
-    log,
-    writes: true,
-  });
-  await projector.open();
-  const running = new Map(wired.map(({ shelf, start }) => [shelf.name, start(projector)]));
-  projector.onTouched((touched) => {
-    for (const { shelf, keys } of touched) running.get(shelf)?.touched(keys);
-  });
-  const watch = await openCommitWatch(store);
-  const [stopProcesses, abortProcesses, stopProjector] = [
-    new AbortController(),
-    new AbortController(),
-    new AbortController(),
-  ];
-  // As many as there are duties under way: each has its own end, none is a leak.
-  setMaxListeners(0, abortProcesses.signal, stopProjector.signal);
+  const openCloud = createOpenCloud({});
+  const tools = { config, aggregates, routerDrivers, openCloud, sender, store, secrets, clock, ids, log };
   const startedAt = await store.end();
-  const following = projector.run(stopProjector.signal);
-  const watching = watch.run(stopProjector.signal);
-  const processing = Promise.all(
-    [...running.values()].map((process) => process.run(stopProcesses.signal, abortProcesses.signal)),
-  );
-
+  const runners = await startRunners(stores, Object.values(views), wireProcesses(readModels, tools), log);
   const http = createHttpServer({
     customers: aggregates.customers,
     views,
@@ -118,11 +92,11 @@ async function startParts(config: Config, log: Log, stores: Stores, leases: read
           timeoutMilliseconds: config.synchronousTimeoutMilliseconds,
         },
         context,
-        { customers: aggregates.customers, watch, clock, ids },
+        { customers: aggregates.customers, watch: runners.watch, clock, ids },
       ),
-    shown: (position) => projector.reached(position, SHOWN_MILLISECONDS),
-    readiness: () => readiness(stores, projector, startedAt),
-    isCaughtUp: () => projector.position() >= startedAt,
+    shown: (position) => runners.projector.reached(position, SHOWN_MILLISECONDS),
+    readiness: () => readiness(stores, runners.projector, startedAt),
+    isCaughtUp: () => runners.projector.position() >= startedAt,
     log,
     trustProxy: config.trustProxy,
   });
@@ -130,30 +104,66 @@ async function startParts(config: Config, log: Log, stores: Stores, leases: read
   let stopping: Promise<void> | undefined;
   const stop = (): Promise<void> => (stopping ??= stopParts());
   // Whoever calls at once after a restart finds what he was told before; after the bound he hears 503 until then.
-  await projector.reached(startedAt, CAUGHT_UP_MILLISECONDS);
+  await runners.projector.reached(startedAt, CAUGHT_UP_MILLISECONDS);
   const url = await listen(http, config).catch(async (error: unknown) => {
     await stop();
     throw error;
   });
   log.info({ url, pid: process.pid }, 'edgeward is listening');
-  return { url, ended: Promise.all([following, watching, processing]).then(() => undefined), stop };
+  return { url, ended: runners.ended, stop };
 
   async function stopParts(): Promise<void> {
     log.info({}, 'stopping');
     await connections.close(REQUESTS_END_MILLISECONDS);
-    stopProcesses.abort();
-    const patience = clock.wait(config.deployTimeoutMilliseconds, stopProjector.signal).then(
-      () => abortProcesses.abort(),
-      () => undefined,
-    );
-    await processing.catch(() => undefined);
-    stopProjector.abort();
-    await Promise.allSettled([following, watching, patience]);
+    await runners.stop(config.deployTimeoutMilliseconds);
     await Promise.all([routerDrivers.close(), sender.close()]);
     for (const lease of leases) await lease.release();
     await stores.close();
     log.info({}, 'stopped');
   }
+}
+
+async function startRunners(
+  { store, readModels }: Stores,
+  views: readonly Feed[],
+  wired: readonly WiredProcess[],
+  log: Log,
+): Promise<Runners> {
+  const clock = systemClock;
+  const feeds = [...views, ...wired.map(({ shelf }) => shelf)];
+  const projector = openProjector(feeds, { store, readModels, clock, log, writes: true });
+  await projector.open();
+  const running = new Map(wired.map(({ shelf, start }) => [shelf.name, start(projector)]));
+  projector.onTouched((touched) => {
+    for (const { shelf, keys } of touched) running.get(shelf)?.touched(keys);
+  });
+  const watch = await openCommitWatch(store);
+  const [stopDuties, abortDuties, stopFollowing] = [
+    new AbortController(),
+    new AbortController(),
+    new AbortController(),
+  ];
+  // As many as there are duties under way: each has its own end, none is a leak.
+  setMaxListeners(0, abortDuties.signal, stopFollowing.signal);
+  const following = projector.run(stopFollowing.signal);
+  const watching = watch.run(stopFollowing.signal);
+  const processes = [...running.values()].map((process) => process.run(stopDuties.signal, abortDuties.signal));
+  const processing = Promise.all(processes);
+  return {
+    projector,
+    watch,
+    ended: Promise.all([following, watching, processing]).then(() => undefined),
+    stop: async (patienceMilliseconds) => {
+      stopDuties.abort();
+      const patience = clock.wait(patienceMilliseconds, stopFollowing.signal).then(
+        () => abortDuties.abort(),
+        () => undefined,
+      );
+      await processing.catch(() => undefined);
+      stopFollowing.abort();
+      await Promise.allSettled([following, watching, patience]);
+    },
+  };
 }
 
 async function takeLeases({ leases }: Stores, config: Config): Promise<readonly Lease[]> {
