@@ -16,6 +16,9 @@ const SECRET_FIELDS: ReadonlySet<string> = new Set([
   'credentials',
 ]);
 
+const LINES_TOGETHER_BYTES = 8 * 1024;
+const FLUSH_MILLISECONDS = 200;
+
 /** How deep below a line's fields a secret is looked for. */
 const DEPTH_MAX = 6;
 
@@ -43,8 +46,10 @@ export function createLog({ level, destination = 'stdout' }: LogOptions): Log {
 
 function streamTo(destination: NonNullable<LogOptions['destination']>): DestinationStream {
   if (typeof destination === 'function') return { write: destination };
-  const file = pino.destination(process[destination].fd);
-  return process[destination].isTTY ? prettyStream({ destination: file, translateTime: 'SYS:HH:MM:ss.l' }) : file;
+  const { fd, isTTY } = process[destination];
+  if (isTTY) return prettyStream({ destination: pino.destination(fd), translateTime: 'SYS:HH:MM:ss.l' });
+  // One write for many lines, none of them late by more than a moment; the rest is written at exit.
+  return pino.destination({ fd, sync: false, minLength: LINES_TOGETHER_BYTES, periodicFlush: FLUSH_MILLISECONDS });
 }
 
 function logOf(logger: Logger): Log {

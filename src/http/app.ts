@@ -41,7 +41,8 @@ export function createHttpServer(dependencies: HttpDependencies): Server {
   app.use(healthRoutes(dependencies.readiness));
   app.use((_request, response, next) => (isCaughtUp() ? next() : sendProblem(response, problems.unavailable)));
   app.use(identifyCaller(views), limitRate(rateLimitStore));
-  app.use('/api/v1', requireCaller, subnetRoutes(views), ipRoutes(dependencies), sourceWhitelistRoutes(dependencies));
+  // Changes come first: they are what must be quick under attack.
+  app.use('/api/v1', requireCaller, ipRoutes(dependencies), subnetRoutes(views), sourceWhitelistRoutes(dependencies));
   app.use((_request, response) => sendProblem(response, problems.notFound));
   app.use(answerError(log));
   return serverOf(app);

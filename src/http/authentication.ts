@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { RequestHandler } from 'express';
 import type { CustomerView } from '../projections/ip-control/customer-view.ts';
 import type { TokenView } from '../projections/ip-control/token-view.ts';
@@ -16,7 +16,7 @@ export function identifyCaller(
   return async (request, response, next) => {
     const token = bearerToken(request);
     if (token !== undefined) {
-      const sha256 = createHash('sha256').update(token).digest('hex');
+      const sha256 = hash('sha256', token);
       const known = await views.tokens.get(sha256);
       const customer = known === undefined ? undefined : await views.customers.get(String(known.customerId));
       if (known !== undefined && customer !== undefined)
