@@ -1,4 +1,5 @@
-import { chmod, readdir } from 'node:fs/promises';
+import { chmod, readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { suite, test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { RouterDriver } from '../../src/ports/routers.ts';
@@ -152,6 +153,18 @@ if (missing === undefined) {
       stop.abort(reason);
       assert.is((await outcome).cause, reason);
       assert.equal(await driver.read('Svc-STOPPED', never), NEXT);
+    },
+  );
+
+  frr(
+    'a shell that is killed while FRR loads a change: nobody knows, and reading back waits for its end',
+    async ({ router, driver, temporary }) => {
+      await driver.replace('Svc-SHELL', OLD, never);
+      await router.disturb(`${APPLY} ${ONCE}; kill -9 $PPID; sleep 1 ;; esac`);
+      await fails('outcome-unknown', driver.replace('Svc-SHELL', NEXT, never));
+      assert.equal(await driver.read('Svc-SHELL', never), NEXT);
+      // A shell that is killed can't tidy up.
+      for (const left of await readdir(temporary)) await rm(join(temporary, left), { recursive: true });
     },
   );
 

@@ -5,9 +5,9 @@ import { createDriverCalls } from '../driver-calls.ts';
 import { wantedPrefixes } from '../prefixes.ts';
 import { createTurns, stoppedInTime } from '../turns.ts';
 import { entryTexts } from './frr-answers.ts';
-import { type Change, changeFor, type HeldList, wishesFor } from './frr-change.ts';
-import { LINEAR_SINCE } from './frr-load-time.ts';
-import { type FrrChange, type FrrShell, LOCKED } from './frr-shell.ts';
+import { type Change, changeFor, wishesFor } from './frr-change.ts';
+import { LINEAR_SINCE, type RouterSpeed } from './frr-load-time.ts';
+import { type Applied, type FrrChange, type FrrShell, LOCKED } from './frr-shell.ts';
 
 export type FrrDriverOptions = Readonly<{
   shell: FrrShell;
@@ -34,7 +34,10 @@ export function createFrrDriver({ shell, clock, writeMemory, close }: FrrDriverO
     try {
       const changed = await fulfil(change, task, () => (saved = false));
       if (writeMemory && (changed || !saved)) {
-        await onceSent(task, () => change.save());
+        const complaint = await onceSent(task, () => change.save());
+        if (complaint !== undefined) {
+          throw new RouterFailure('rejected', `${task.list} is in force but was not saved: ${complaint}`);
+        }
         saved = true;
       }
     } catch (failure) {
@@ -62,22 +65,31 @@ export function createFrrDriver({ shell, clock, writeMemory, close }: FrrDriverO
   };
 }
 
-/** Whether anything had to be applied. The second try writes the list anew, for daemons that don't hold the same. */
+/** Whether anything had to be applied. */
 async function fulfil(change: FrrChange, task: Task, onApply: () => void): Promise<boolean> {
-  const { list, wanted, signal } = task;
-  let { held } = change;
-  for (let anew = false; ; anew = true) {
-    const needed = changeFor(wishesFor(list, held, wanted), change.speed, anew);
-    if (needed === undefined) return false;
-    requireTime(needed, task, change.speed.majorVersion);
-    await change.prepare(needed.text);
-    if (signal.aborted) throw stoppedInTime(signal);
-    onApply();
-    const outcome = await onceSent(task, () => change.apply());
-    held = outcome.held;
-    if (outcome.complaints.length === 0 && isHeld(task, held, change)) return true;
-    if (needed.whole) throw notHeld(task, held, outcome.complaints);
-  }
+  const { speed } = change;
+  const needed = changeFor(wishesFor(task.list, change.held, task.wanted), speed, false);
+  if (needed === undefined) return false;
+  requireTime(needed, task, speed.majorVersion);
+  await change.prepare(needed.text);
+  if (task.signal.aborted) throw stoppedInTime(task.signal);
+  onApply();
+  const outcome = await onceSent(task, () => change.apply());
+  if (isFulfilled(task, outcome, speed)) return true;
+  if (!needed.whole) return writeAnew(change, task, outcome);
+  throw notHeld(task, outcome);
+}
+
+/** The second try, where the smallest change led elsewhere: it clears what the router's daemons disagree about. */
+async function writeAnew(change: FrrChange, task: Task, first: Applied): Promise<true> {
+  const anew = changeFor(wishesFor(task.list, first.held, task.wanted), change.speed, true);
+  if (anew === undefined || anew.milliseconds > task.timeLeft()) throw notHeld(task, first);
+  const outcome = await onceSent(task, async () => {
+    await change.prepare(anew.text);
+    return change.apply();
+  });
+  if (isFulfilled(task, outcome, change.speed)) return true;
+  throw notHeld(task, outcome);
 }
 
 /** After the point of no return a lost answer is no failure: the router goes on by itself. */
@@ -85,20 +97,16 @@ async function onceSent<T>({ list, signal }: Task, work: () => Promise<T>): Prom
   try {
     return await work();
   } catch (failure) {
-    if (failure instanceof RouterFailure && failure.code === 'rejected' && !signal.aborted) throw failure;
-    const because = signal.aborted
-      ? 'the wait was stopped'
-      : failure instanceof Error
-        ? failure.message
-        : String(failure);
+    const words = failure instanceof Error ? failure.message : String(failure);
+    const because = signal.aborted ? 'the wait was stopped' : words;
     throw new RouterFailure('outcome-unknown', `${list} was sent, but its outcome was not seen: ${because}`, {
       cause: signal.aborted ? signal.reason : failure,
     });
   }
 }
 
-function isHeld({ list, wanted }: Task, held: HeldList, { speed }: FrrChange): boolean {
-  return changeFor(wishesFor(list, held, wanted), speed, false) === undefined;
+function isFulfilled({ list, wanted }: Task, { complaints, held }: Applied, speed: RouterSpeed): boolean {
+  return complaints.length === 0 && changeFor(wishesFor(list, held, wanted), speed, false) === undefined;
 }
 
 function requireTime(needed: Change, { list, timeLeft }: Task, majorVersion: number): void {
@@ -113,7 +121,7 @@ function requireTime(needed: Change, { list, timeLeft }: Task, majorVersion: num
   );
 }
 
-function notHeld({ list, wanted }: Task, held: HeldList, complaints: readonly string[]): RouterFailure {
+function notHeld({ list, wanted }: Task, { held, complaints }: Applied): RouterFailure {
   const entries = (held.ip?.length ?? 0) + (held.ipv6?.length ?? 0);
   const said = complaints.slice(0, 3).join('; ');
   return new RouterFailure(

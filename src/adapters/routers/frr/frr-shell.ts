@@ -23,16 +23,18 @@ export type FrrShell = Readonly<{
   begin: (list: string, signal: AbortSignal) => Promise<FrrChange>;
 }>;
 
+/** What vtysh complained about when it applied a change, and the list thereafter. */
+export type Applied = Readonly<{ complaints: readonly string[]; held: HeldList }>;
+
 /** A change under the router's lock: nothing is applied before `apply`. */
 export type FrrChange = Readonly<{
   speed: RouterSpeed;
   held: HeldList;
   /** Uploads a file for vtysh and lets it be checked without applying it. @throws RouterFailure `rejected` */
   prepare: (text: string) => Promise<void>;
-  /** Applies it; what vtysh complained about, and the list thereafter. */
-  apply: () => Promise<Readonly<{ complaints: readonly string[]; held: HeldList }>>;
-  /** Saves the configuration that runs. @throws RouterFailure `rejected` */
-  save: () => Promise<void>;
+  apply: () => Promise<Applied>;
+  /** Saves the configuration that runs; what the router said against it, or undefined when it is saved. */
+  save: () => Promise<string | undefined>;
   finish: () => Promise<void>;
   abandon: () => void;
 }>;
@@ -99,8 +101,8 @@ function changeOf(talk: Conversation, list: string, speed: RouterSpeed, held: He
     save: async () => {
       talk.say('save\n');
       const saved = await expect(talk, 'saved');
-      if (saved.rest === '0' && saved.text.includes('[OK]')) return;
-      throw new RouterFailure('rejected', `${list} is in force but was not saved: ${shown(saved.text)}`);
+      if (saved.rest === '0' && saved.text.includes('[OK]')) return undefined;
+      return shown(saved.text) || `code ${saved.rest}`;
     },
     finish: talk.finish,
     abandon: talk.abandon,
