@@ -178,5 +178,3 @@ export const awsSpecifications = z
       properties: { instance_market_type: { const: 'on-demand' } },
     },
   });
-
-export type AwsSpecifications = z.infer<typeof awsSpecifications>;

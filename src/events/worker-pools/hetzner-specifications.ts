@@ -48,5 +48,3 @@ export const hetznerSpecifications = z
       .describe('where the worker software is installed from on first boot; pre-installed takes no action'),
   })
   .meta({ title: 'specifications of a worker pool on Hetzner Cloud' });
-
-export type HetznerSpecifications = z.infer<typeof hetznerSpecifications>;

@@ -16,8 +16,6 @@ export const poolLimits = z
   })
   .meta({ title: 'limits of a worker pool' });
 
-export type PoolLimits = z.infer<typeof poolLimits>;
-
 export const scopeLimits = z
   .strictObject({
     target_max_seconds_per_month: noneOrCount(

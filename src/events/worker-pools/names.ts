@@ -16,7 +16,6 @@ export const POOL_NAME_MAX = 50;
 
 export const poolName = slug('like spot-amd64', POOL_NAME_MAX).describe('pool name, unique');
 export const scopeName = slug('like debian', 63).describe('scope name, unique');
-export const workerName = slug('like spot-amd64-001', 63).describe('worker name, unique');
 
 export const assetName = z
   .string()

@@ -10,11 +10,6 @@ const METADATA_BYTES_MAX = 65_536;
 
 export const staticMetadata = freeJson('static metadata for workers in the pool', METADATA_BYTES_MAX);
 
-export const dynamicMetadata = freeJson(
-  'dynamic metadata of the most recently launched worker of the pool',
-  METADATA_BYTES_MAX,
-);
-
 /** A worker pool as administrators write it; `dynamic_metadata` is reported by workers, not written. */
 export const poolRecord = z.strictObject({
   name: poolName,
