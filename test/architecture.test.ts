@@ -23,7 +23,7 @@ test('every source file imports only what its room may', () => {
   assert.equal(breachesOf(files), []);
 });
 
-test('every test file ends with its run', () => {
+test('every test file runs its tests', () => {
   const files = filesBelow('test', '.test.ts');
   assert.ok(files.length > 20, 'the tests were found');
   assert.equal(unrunTests(files), []);
@@ -242,21 +242,26 @@ test('the guard lets pass what the table allows', () => {
   for (const [path, text] of allowed) assert.equal(breachesOf([{ path, text }]), [], path);
 });
 
-test('the guard reports a test file that does not end with its run', () => {
+test('the guard reports a test file whose tests are not run', () => {
   const runs = [
     `test('x', () => {});\ntest.run();\n`,
-    'const suite = 1;\nsuite.run()',
-    'test.run(); // done',
-    'loop();\nsuites.first.run();',
+    `const suite = 1;\nsuite.run()`,
+    `test.run(); // done`,
+    'for (const x of y) {\n  test(`of ${x}`, () => {});\n}\nsuites.first.run();',
+    `test('x', async () => {});\ntest.run();\nfunction nothing(): void {}\n`,
+    `import { storeContract } from '../contracts/store.ts';\nstoreContract('a store', async () => open());\n`,
   ];
   const idle = [
     '',
     `test('x', () => {});\n`,
     '// test.run();',
     `test.run();\ntest('after', () => {});`,
+    'test.run();\nfor (const x of y) {\n  test(`of ${x}`, async ({ house }) => {});\n}',
     'const text = `test.run();`;',
     '/* test.run(); */',
     'if (x) run();',
+    `storeContract('a store', async () => open());`,
+    `import { storeContract } from '../contracts/store.ts';\n`,
   ];
   for (const text of runs) assert.equal(unrunTests([{ path: 'a.test.ts', text }]), [], text);
   for (const text of idle) assert.equal(unrunTests([{ path: 'a.test.ts', text }]), ['a.test.ts'], text);

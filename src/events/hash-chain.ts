@@ -1,6 +1,5 @@
 import { hash as digest } from 'node:crypto';
 import type { Event, Metadata, Recorded, Sealed } from '../kernel/event.ts';
-import type { Ids } from '../ports/ids.ts';
 
 /** What is said of all events of one append. */
 export type Seal = Readonly<{
@@ -12,7 +11,7 @@ export type Seal = Readonly<{
   at: string;
   correlationId: string;
   causationId: string;
-  ids: Ids;
+  ids: Readonly<{ uuid: () => string }>;
   /** The schema number that a type is written with: the codec's. */
   schemaOf: (type: string) => number;
 }>;

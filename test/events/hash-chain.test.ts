@@ -15,7 +15,6 @@ const by: Seal = {
   causationId: 'cause-1',
   ids: {
     uuid: () => `00000000-0000-4000-8000-${String((uuids += 1)).padStart(12, '0')}`,
-    random: (bytes) => new Uint8Array(bytes),
   },
   schemaOf: () => 2,
 };
