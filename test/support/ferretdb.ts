@@ -12,6 +12,8 @@ import { waitUntil } from './wait-until.ts';
 export type MongoServer = Readonly<{
   /** The URL of a new, empty database. */
   freshUrl: () => string;
+  /** Whether a conditional update of one document is one step, as MongoDB promises. FerretDB looks first and writes then. */
+  updatesInOneStep: boolean;
   /** Whether the server can be stopped and started: not when it is somebody else's. */
   own: boolean;
   /** Ends it at once, as a power cut would; its files stay. */
@@ -35,7 +37,7 @@ export async function startMongoServer(): Promise<MongoServer | undefined> {
 }
 
 function givenServer(url: string): MongoServer {
-  return { freshUrl: () => urlOfNew(url), own: false, kill: doNothing, start: doNothing, drop };
+  return { freshUrl: () => urlOfNew(url), updatesInOneStep: true, own: false, kill: doNothing, start: doNothing, drop };
 }
 
 async function doNothing(): Promise<void> {
@@ -53,6 +55,7 @@ async function startFerretDb(): Promise<MongoServer> {
   });
   return {
     freshUrl: () => urlOfNew(`mongodb://127.0.0.1:${port}`),
+    updatesInOneStep: false,
     own: true,
     kill: async () => {
       running.ref();

@@ -2,6 +2,7 @@ import type { Collection as View } from '../../ports/read-models.ts';
 import { CollectionGone } from '../../ports/read-models.ts';
 import type { MongoDatabase } from './database.ts';
 import { collectionsOf, makeIndexes } from './guarded-texts.ts';
+import { type PositionRecords, positionRecords } from './position-records.ts';
 import { projectionRecords } from './projection-records.ts';
 
 /** Which generations there are of each projection, and how far each has come. */
@@ -24,6 +25,7 @@ export function viewName({ projection, generation }: Pick<View, 'projection' | '
 
 export function openGenerations(db: MongoDatabase): Generations {
   const records = projectionRecords(db);
+  const positions = positionRecords(db);
 
   async function check(views: readonly View[]): Promise<void> {
     const found = await records.findAll(views.map(({ projection }) => projection));
@@ -45,6 +47,7 @@ export function openGenerations(db: MongoDatabase): Generations {
         const view = { projection, version, generation };
         // Made before anyone can write to it.
         await makeIndexes(db, viewName(view));
+        await positions.make(view);
         const next = { next: generation + 1, [`generations.${generation}`]: { version } };
         return (await records.change(projection, found, { $set: next })) ? view : undefined;
       }),
@@ -57,22 +60,31 @@ export function openGenerations(db: MongoDatabase): Generations {
         const update = { $set: { active: generation }, ...(others.length === 0 ? {} : { $unset: dropped }) };
         return (await records.change(projection, found, update)) ? found.next : undefined;
       });
-      await dropOthers(db, view, next);
+      await dropOthers(db, positions, view, next);
     },
-    position: async ({ projection, generation }) => (await records.find(projection))?.generations[generation]?.position,
+    position: positions.find,
     check,
-    moveOn: async (positions) => {
-      if (positions.length === 0) return;
-      const moved = await records.moveOn(positions.map(({ view, position }) => ({ ...view, position })));
-      if (moved < positions.length) await check(positions.map(({ view }) => view));
+    moveOn: async (moves) => {
+      if (moves.length === 0) return;
+      const moved = await positions.moveOn(moves);
+      const [first] = moves;
+      if (first !== undefined && moved < moves.length) throw gone(first.view);
     },
   };
 }
 
-/** Drops the documents of all other generations before `next`: also those that a process left when it died before it came to this. */
-async function dropOthers(db: MongoDatabase, { projection, generation }: View, next: number): Promise<void> {
-  const others = Array.from({ length: next }, (_, other) => other).filter((other) => other !== generation);
-  const names = new Set(others.flatMap((other) => collectionsOf(viewName({ projection, generation: other }))));
+/** Drops all that is kept of other generations before `next`: also of those that a process left when it died before it came to this. */
+async function dropOthers(
+  db: MongoDatabase,
+  positions: PositionRecords,
+  { projection, generation }: View,
+  next: number,
+): Promise<void> {
+  const others = Array.from({ length: next }, (_, other) => ({ projection, generation: other })).filter(
+    (other) => other.generation !== generation,
+  );
+  await positions.drop(others);
+  const names = new Set(others.flatMap((other) => collectionsOf(viewName(other))));
   for (const name of await db.collectionNames()) if (names.has(name)) await db.drop(name);
 }
 

@@ -1,15 +1,13 @@
 import type { Clock } from '../../ports/clock.ts';
 import type { Lease } from '../../ports/leases.ts';
 import type { Log } from '../../ports/log.ts';
-import type { LeaseRecords } from './lease-records.ts';
+import type { Holding, LeaseRecords } from './lease-records.ts';
 
-export type Holding = Readonly<{
+export type HeldLeaseOptions = Readonly<{
   records: LeaseRecords;
   clock: Clock;
   log: Log;
-  name: string;
-  token: string;
-  fence: bigint;
+  holding: Holding;
   /** When the lease was asked for, by the monotonic clock: it counts from then. */
   since: number;
   expiryMilliseconds: number;
@@ -23,10 +21,11 @@ const RENEWALS = 4;
 const SAFE_PART = 5 / 8;
 
 /** Renews a lease until it is released or can't be relied upon any more; then `lost` aborts. */
-export function holdLease(holding: Holding): Lease {
-  const { records, clock, log, name, token, fence, ended } = holding;
+export function holdLease(options: HeldLeaseOptions): Lease {
+  const { records, clock, log, holding, ended } = options;
+  const { name, fence } = holding;
   const lost = new AbortController();
-  void keep(holding, lost.signal).then((reason) => {
+  void keep(options, lost.signal).then((reason) => {
     if (lost.signal.aborted) return undefined;
     log.warn({ lease: name, fence: String(fence), reason }, 'a lease was lost');
     return end(new Error(`the lease ${name} was lost: ${reason}`));
@@ -38,7 +37,7 @@ export function holdLease(holding: Holding): Lease {
     release: async () => {
       if (lost.signal.aborted) return;
       end(new Error(`the lease ${name} was released`));
-      await records.free(name, token).catch((error: unknown) => {
+      await records.release(holding).catch((error: unknown) => {
         log.warn({ lease: name, error }, 'a lease could not be released; it runs out');
       });
     },
@@ -50,7 +49,7 @@ export function holdLease(holding: Holding): Lease {
   }
 
   /** Resolves with why the lease is lost. */
-  async function keep({ since, expiryMilliseconds }: Holding, stopped: AbortSignal): Promise<string> {
+  async function keep({ since, expiryMilliseconds }: HeldLeaseOptions, stopped: AbortSignal): Promise<string> {
     let confirmed = since;
     for (;;) {
       await clock.wait(expiryMilliseconds / RENEWALS, stopped).catch(() => undefined);
@@ -74,7 +73,7 @@ export function holdLease(holding: Holding): Lease {
       () => 'late' as const,
       () => 'late' as const,
     );
-    const renewing = records.renew(name, token).then(
+    const renewing = records.renew(holding).then(
       (ours) => (ours ? ('renewed' as const) : ('taken' as const)),
       () => 'failed' as const,
     );

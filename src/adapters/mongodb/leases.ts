@@ -5,9 +5,8 @@ import { StoreUnavailable } from '../../ports/event-store.ts';
 import type { Lease, Leases } from '../../ports/leases.ts';
 import type { Log } from '../../ports/log.ts';
 import type { MongoDatabase } from './database.ts';
-import { isDuplicateKey } from './failures.ts';
 import { holdLease } from './held-lease.ts';
-import { type LeaseRecord, leaseRecords } from './lease-records.ts';
+import { type Holding, type LeaseRecord, leaseRecords } from './lease-records.ts';
 
 export type MongoLeasesOptions = Readonly<{
   db: MongoDatabase;
@@ -36,6 +35,8 @@ export function openMongoLeases(options: MongoLeasesOptions): Leases {
   const held = new Map<string, Lease>();
   const taking = new Set<string>();
   const sightings = new Map<string, Sighting>();
+  /** What was asked for and may have been given, for all we know. */
+  const attempts = new Map<string, Holding>();
   let closed = false;
 
   return {
@@ -66,32 +67,25 @@ export function openMongoLeases(options: MongoLeasesOptions): Leases {
       return typeof fence === 'bigint' ? hold(name, token, fence, before) : { heldBy: fence.heldBy };
     } catch (error) {
       // The record may be ours without our knowing: then nobody should have to wait until it runs out.
-      if (error instanceof StoreUnavailable) records.free(name, token).catch(() => undefined);
+      const attempted = attempts.get(name);
+      if (attempted !== undefined) records.release(attempted).catch(() => undefined);
       throw error;
     } finally {
       taking.delete(name);
+      attempts.delete(name);
     }
   }
 
   /** The new fence, or who has it. */
   async function take(name: string, token: string): Promise<bigint | Readonly<{ heldBy: string }>> {
-    const record = await records.find(name);
-    if (record === undefined) {
-      try {
-        await records.make({ _id: name, holder, token, fence: 1n, beat: 0n });
-        return 1n;
-      } catch (error) {
-        if (!isDuplicateKey(error)) throw error;
-        return { heldBy: 'another process' };
-      }
-    }
-    if (record.token !== '' && !hasRunOut(record)) return { heldBy: record.holder };
-    const fence = record.fence + 1n;
-    const won = await records.replace(record, { holder, token, fence, beat: 0n });
-    return won ? fence : { heldBy: 'another process' };
+    const newest = await records.newest(name);
+    if (newest !== undefined && newest.released === undefined && !hasRunOut(newest)) return { heldBy: newest.holder };
+    const fence = (newest?.fence ?? 0n) + 1n;
+    attempts.set(name, { name, fence, token });
+    return (await records.take(name, fence, holder, token)) ? fence : { heldBy: 'another process' };
   }
 
-  function hasRunOut({ _id: name, token, beat }: LeaseRecord): boolean {
+  function hasRunOut({ name, token, beat }: LeaseRecord): boolean {
     const seen = sightings.get(name);
     const now = clock.monotonicMilliseconds();
     if (seen?.token === token && seen.beat === beat) return now - seen.since >= expiryMilliseconds;
@@ -102,7 +96,8 @@ export function openMongoLeases(options: MongoLeasesOptions): Leases {
   function hold(name: string, token: string, fence: bigint, since: number): Lease {
     sightings.delete(name);
     const ended = (): void => void held.delete(name);
-    const lease = holdLease({ records, clock, log, name, token, fence, since, expiryMilliseconds, ended });
+    const holding = { name, fence, token };
+    const lease = holdLease({ records, clock, log, holding, since, expiryMilliseconds, ended });
     held.set(name, lease);
     return lease;
   }

@@ -5,6 +5,7 @@ import type { ReadModels } from '../../ports/read-models.ts';
 import type { Snapshots } from '../../ports/snapshots.ts';
 import { openMongoDatabase } from './database.ts';
 import { makeIndexes } from './guarded-texts.ts';
+import { makeLeaseIndex } from './lease-records.ts';
 import { openMongoLeases } from './leases.ts';
 import { makeRateLimitIndex, type MongoRateLimitStore, openMongoRateLimitStore } from './rate-limit-store.ts';
 import { openMongoReadModels } from './read-models.ts';
@@ -38,6 +39,7 @@ export async function openMongoDb(options: MongoDbOptions): Promise<MongoDb> {
   const db = await openMongoDatabase({ url, clock, patienceMilliseconds });
   await makeIndexes(db, SNAPSHOTS);
   await makeRateLimitIndex(db);
+  await makeLeaseIndex(db);
   const expiry = leaseExpiryMilliseconds === undefined ? {} : { expiryMilliseconds: leaseExpiryMilliseconds };
   const leases = openMongoLeases({ db, clock, log, label, ...expiry });
   return {

@@ -2,17 +2,15 @@ import type { UpdateFilter } from 'mongodb';
 import type { MongoDatabase } from './database.ts';
 import { isDuplicateKey } from './failures.ts';
 
-type Generation = { version: number; position?: bigint };
-
 /** The generations of one projection, in one document, so that they change in one step. */
 export type ProjectionRecord = {
   _id: string;
-  /** Counts the changes to which generations there are; positions move on without it. */
+  /** Counts the changes to which generations there are. */
   revision: number;
   /** The next number of a generation: none is given twice. */
   next: number;
   active?: number;
-  generations: Record<string, Generation>;
+  generations: Record<string, { version: number }>;
 };
 
 export type ProjectionRecords = Readonly<{
@@ -22,10 +20,6 @@ export type ProjectionRecords = Readonly<{
   untilWon: <T>(projection: string, attempt: (found: ProjectionRecord | null) => Promise<T | undefined>) => Promise<T>;
   /** Whether the record was still as it was found. `update` names fields by path. */
   change: (projection: string, found: ProjectionRecord | null, update: RecordUpdate) => Promise<boolean>;
-  /** Moves positions on, never back. Gives how many of the generations there are. */
-  moveOn: (
-    positions: readonly Readonly<{ projection: string; generation: number; position: bigint }>[],
-  ) => Promise<number>;
 }>;
 
 export type RecordUpdate = Pick<UpdateFilter<ProjectionRecord>, '$set' | '$unset'>;
@@ -63,16 +57,6 @@ export function projectionRecords(db: MongoDatabase): ProjectionRecords {
         if (isDuplicateKey(error)) return false;
         throw error;
       }
-    },
-    moveOn: async (positions) => {
-      const operations = positions.map(({ projection, generation, position }) => ({
-        updateOne: {
-          filter: { _id: projection, [`generations.${generation}`]: { $exists: true } },
-          update: { $max: { [`generations.${generation}.position`]: position } },
-        },
-      }));
-      const { matchedCount } = await use(() => records.bulkWrite(operations));
-      return matchedCount;
     },
   };
 }

@@ -19,7 +19,7 @@ export type MongoRateLimitStore = Readonly<{
 type Count = { _id: string; hits: number; resetAt: Date };
 
 const COLLECTION = 'rateLimits';
-const ANSWER_MILLISECONDS = 1_000;
+const ANSWER_MILLISECONDS = 2_000;
 const SWEEP_MILLISECONDS = 60_000;
 const RACES_MAX = 10;
 /** A lost count is one request more; waiting for other members is not worth that. */

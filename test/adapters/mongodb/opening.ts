@@ -1,0 +1,41 @@
+import { MongoClient } from 'mongodb';
+import { systemClock } from '../../../src/adapters/clock.ts';
+import { createLog } from '../../../src/adapters/log.ts';
+import { type MongoDb, type MongoDbOptions, openMongoDb } from '../../../src/adapters/mongodb/mongodb.ts';
+import type { MongoServer } from '../../support/ferretdb.ts';
+
+/** An empty database, which several processes may open. */
+export type Place = Readonly<{
+  open: (options?: Partial<MongoDbOptions>) => Promise<MongoDb>;
+  /** Looks into the database behind the adapter's back. */
+  look: MongoClient;
+  stop: () => Promise<void>;
+}>;
+
+export async function placeOn({ freshUrl, drop }: MongoServer): Promise<Place> {
+  const url = freshUrl();
+  const opened: MongoDb[] = [];
+  const look = await new MongoClient(url, { useBigInt64: true }).connect();
+  return {
+    open: async (options = {}) => {
+      const log = createLog({ level: 'silent' });
+      const mongo = await openMongoDb({ url, clock: systemClock, log, label: 'test', ...options });
+      opened.push(mongo);
+      return mongo;
+    },
+    look,
+    stop: async () => {
+      for (const mongo of opened) await mongo.close();
+      await look.close();
+      await drop(url);
+    },
+  };
+}
+
+/** What a promise is rejected with. */
+export function failureOf(work: Promise<unknown>): Promise<unknown> {
+  return work.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+}

@@ -1,0 +1,214 @@
+import * as fc from 'fast-check';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { afterPrefix } from '../../../src/adapters/mongodb/key-range.ts';
+import { textParts } from '../../../src/adapters/mongodb/text-parts.ts';
+import { StoreUnavailable } from '../../../src/ports/event-store.ts';
+import type { Collection, ReadModels } from '../../../src/ports/read-models.ts';
+import { startMongoServer } from '../../support/ferretdb.ts';
+import { failureOf, type Place, placeOn } from './opening.ts';
+
+type Context = { place: Place; views: ReadModels };
+
+const server = await startMongoServer();
+const test = suite<Context>('views in MongoDB, when writes come late, twice or not at all');
+
+if (server !== undefined) {
+  test.before.each(async (context) => {
+    context.place = await placeOn(server);
+    context.views = (await context.place.open()).readModels;
+  });
+  test.after.each(({ place }) => place.stop());
+
+  test('a late save of older content changes nothing, and brings nothing back', async ({ views }) => {
+    const collection = await activated(views);
+    await put(views, collection, 5n, { a: 'new', b: 'new' });
+    await put(views, collection, 6n, { b: undefined });
+    await put(views, collection, 3n, { a: 'late', b: 'late', c: 'only here' });
+    assert.equal(await contents(views, collection), { a: 'new', c: 'only here' });
+    assert.is(await views.position(collection), 6n);
+  });
+
+  test('saves in any order, repeated or not, end in the newest content of each key', async ({ views }) => {
+    const save = fc.record({
+      position: fc.bigInt({ min: 1n, max: 30n }),
+      keys: fc.uniqueArray(fc.constantFrom('a', 'b', 'c', 'd'), { minLength: 1 }),
+      deletes: fc.boolean(),
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.uniqueArray(save, { selector: ({ position }) => position, maxLength: 8 }), async (saves) => {
+        const collection = await views.begin('subnets', 1);
+        const late = [...saves, ...saves.toReversed()];
+        for (const { position, keys, deletes } of late) {
+          const values = Object.fromEntries(keys.map((key) => [key, deletes ? undefined : `${position}`]));
+          await put(views, collection, position, values);
+        }
+        const expected: Record<string, string> = {};
+        for (const { position, keys, deletes } of saves.toSorted((x, y) => (x.position < y.position ? -1 : 1))) {
+          for (const key of keys) {
+            if (deletes) delete expected[key];
+            else expected[key] = `${position}`;
+          }
+        }
+        assert.equal(await contents(views, collection), expected);
+      }),
+      { numRuns: 15 },
+    );
+  });
+
+  test('a view of any size is kept, replaced and deleted, with nothing left behind', async ({ views, place }) => {
+    const collection = await activated(views);
+    const parts = place.look.db().collection(`view.subnets.${collection.generation}.parts`);
+    const large = '🗝'.repeat(2_500_000);
+    await put(views, collection, 1n, { large, small: 'x' });
+    assert.is((await views.load(collection, ['large'])).get('large'), JSON.stringify(large));
+    assert.equal(Object.keys(await contents(views, collection)), ['large', 'small']);
+    const larger = 'y'.repeat(4_100_000);
+    await put(views, collection, 2n, { large: larger });
+    assert.is((await views.load(collection, ['large'])).get('large'), JSON.stringify(larger));
+    assert.is(await parts.countDocuments(), 3);
+    await put(views, collection, 3n, { large: 'small again' });
+    assert.equal(await contents(views, collection), { large: 'small again', small: 'x' });
+    assert.is(await parts.countDocuments(), 0);
+  });
+
+  test('when a generation takes over, nothing of the others is left, not even of a save that came in between', async ({
+    views,
+    place,
+  }) => {
+    const old = await activated(views);
+    const next = await views.begin('subnets', 2);
+    await views.activate(next);
+    // A save that was under way when its generation went makes the collection anew.
+    await place.look.db().collection<{ _id: string }>(`view.subnets.${old.generation}`).insertOne({ _id: 'late' });
+    const last = await views.begin('subnets', 3);
+    await views.activate(last);
+    const names = (await place.look.db().listCollections().toArray()).map(({ name }) => name);
+    assert.equal(names.filter((name) => name.startsWith('view.')).toSorted(), [
+      `view.subnets.${last.generation}`,
+      `view.subnets.${last.generation}.parts`,
+    ]);
+  });
+
+  test('closed means unavailable', async ({ place }) => {
+    const mongo = await place.open();
+    const collection = await mongo.readModels.begin('subnets', 1);
+    await mongo.close();
+    for (const use of [
+      () => mongo.readModels.active('subnets'),
+      () => mongo.readModels.load(collection, ['a']),
+      () => mongo.readModels.save([{ collection, position: 1n, changes: [] }]),
+      () => mongo.snapshots.load('customer-1'),
+      () => mongo.rateLimits.increment('x'),
+    ]) {
+      assert.instance(await failureOf(use()), StoreUnavailable);
+    }
+    await mongo.close();
+  });
+
+  test('writers that race for the same new documents all succeed; the newest content stays', async ({
+    views,
+    place,
+  }) => {
+    const collection = await activated(views);
+    const writers = [views, (await place.open()).readModels, (await place.open()).readModels];
+    const keys = Array.from({ length: 20 }, (_, index) => `k${index}`);
+    for (let round = 0n; round < 5n; round += 1n) {
+      await Promise.all(
+        writers.map((writer, index) =>
+          put(
+            writer,
+            collection,
+            round * 3n + BigInt(index),
+            Object.fromEntries(keys.map((key) => [`${round}${key}`, `${index}`])),
+          ),
+        ),
+      );
+    }
+    const found = await contents(views, collection);
+    assert.is(Object.keys(found).length, 100);
+    if (server.updatesInOneStep) assert.equal([...new Set(Object.values(found))], ['2']);
+  });
+
+  if (server.updatesInOneStep) {
+    test('processes that begin a generation at the same time get one each', async ({ views, place }) => {
+      const others = [views, (await place.open()).readModels, (await place.open()).readModels];
+      const begun = await Promise.all(
+        others.flatMap((process) => [process.begin('subnets', 1), process.begin('subnets', 2)]),
+      );
+      assert.is(new Set(begun.map(({ generation }) => generation)).size, 6);
+    });
+  }
+
+  if (server.own) {
+    test('a server that dies makes everything unavailable within the patience; when it is back, all is there', async ({
+      place,
+    }) => {
+      const { readModels: views } = await place.open({ patienceMilliseconds: 1_000 });
+      const collection = await activated(views);
+      await put(views, collection, 1n, { a: 'kept' });
+      await server.kill();
+      for (const use of [() => contents(views, collection), () => put(views, collection, 2n, { a: 'lost' })]) {
+        assert.instance(await failureOf(use()), StoreUnavailable);
+      }
+      await server.start();
+      await put(views, collection, 3n, { b: 'after' });
+      assert.equal(await contents(views, collection), { a: 'kept', b: 'after' });
+    });
+  }
+}
+
+test('the end of a prefix comes right after all that start with it, in code point order', () => {
+  const text = fc.string({ unit: 'binary', maxLength: 3 });
+  fc.assert(
+    fc.property(text, text, (prefix, other) => {
+      const end = afterPrefix(prefix);
+      const isWithin = compare(other, prefix) >= 0 && (end === undefined || compare(other, end) < 0);
+      assert.is(isWithin, other.startsWith(prefix));
+    }),
+  );
+  for (const prefix of ['\ud7ff', 'a\u{10ffff}', '\u{10ffff}\u{10ffff}', '']) {
+    const end = afterPrefix(prefix);
+    assert.ok(end === undefined || compare(`${prefix}\u{10ffff}`, end) < 0);
+  }
+});
+
+test('parts of a text put together are the text; none is longer than allowed, none ends within a character', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary', maxLength: 40 }), fc.integer({ min: 2, max: 9 }), (text, most) => {
+      const parts = textParts(text, most);
+      assert.is(parts.join(''), text);
+      for (const part of parts) assert.ok(part.length <= most && Buffer.from(part).toString() === part);
+    }),
+  );
+});
+
+async function activated(views: ReadModels): Promise<Collection> {
+  const collection = await views.begin('subnets', 1);
+  await views.activate(collection);
+  return collection;
+}
+
+function put(
+  views: ReadModels,
+  collection: Collection,
+  position: bigint,
+  values: Readonly<Record<string, string | undefined>>,
+): Promise<void> {
+  const changes = Object.entries(values).map(([key, value]) => ({
+    key,
+    json: value === undefined ? undefined : JSON.stringify(value),
+  }));
+  return views.save([{ collection, position, changes }]);
+}
+
+async function contents(views: ReadModels, collection: Collection): Promise<Readonly<Record<string, unknown>>> {
+  const found = await views.list(collection, { prefix: '', limit: 1_000 });
+  return Object.fromEntries(found.map(({ key, json }): [string, unknown] => [key, JSON.parse(json)]));
+}
+
+function compare(a: string, b: string): number {
+  return Buffer.compare(Buffer.from(a), Buffer.from(b));
+}
+
+test.run();
