@@ -10,12 +10,13 @@ import type { PoolChanges } from '../events/worker-pools/pool-record.ts';
 import type { WorkerPoolEvent } from '../events/worker-pools/worker-pool.ts';
 import { monthOf } from '../kernel/months.ts';
 import { poolMonthMilliseconds } from '../projections/worker-pools/pool-usage-view.ts';
+import type { WorkerPoolView } from '../projections/worker-pools/worker-pool-view.ts';
 import { type CommandTools, leaf, outputOf } from './command.ts';
 import type { House } from './house.ts';
 import { accepted, notFound, operatorContext } from './output.ts';
 import { addInstanceCommands } from './worker-pools-instances.ts';
 import { type PoolOptions, poolChanges, poolNameOf, poolOptions } from './worker-pools-options.ts';
-import { printEnsured, yamlLines } from './worker-pools-print.ts';
+import { printEnsured, shownTermination, yamlLines } from './worker-pools-print.ts';
 import { addUsageCommand } from './worker-pools-usage.ts';
 
 /** `worker_pool create | edit | list | show | enable | disable | delete | launch | terminate | scale | usage | schema`. */
@@ -146,11 +147,15 @@ function addReading(group: Command, tools: CommandTools): void {
         scopes,
         active_workers: active.map(({ worker }) => worker),
         created_at: createdAt,
-        last_scaling_decision: decision,
+        last_scaling_decision: decision === null ? null : shownDecision(decision),
       };
       outputOf(options, tools).object(shown, yamlLines(shown));
     }),
   );
+}
+
+function shownDecision({ decidedAt, launches, terminations, refusals }: NonNullable<WorkerPoolView['decision']>) {
+  return { decided_at: decidedAt, launches, terminations: terminations.map(shownTermination), refusals };
 }
 
 function addDeleting(group: Command, tools: CommandTools): void {

@@ -4,6 +4,7 @@ import { decideScaling, type ScalingDecision } from '../commands/worker-pools/sc
 import { type CommandTools, leaf, outputOf } from './command.ts';
 import { accepted, operatorContext } from './output.ts';
 import { wholeNumber } from './worker-pools-options.ts';
+import { shownTermination } from './worker-pools-print.ts';
 import { readQueue, scalingSnapshot } from './worker-pools-snapshot.ts';
 
 const LAUNCHES_MAX = 1_000;
@@ -79,7 +80,12 @@ export function addInstanceCommands(group: Command, tools: CommandTools): void {
           options.dryRun === true
             ? { reserved: [], ending: [] }
             : await carryOutScaling(decision, pools, house.clock.nowText(), context, house);
-        outputOf(options, tools).object({ dry_run: options.dryRun === true, ...decision, ...done }, lines(decision));
+        const { launches, refusals } = decision;
+        const terminations = decision.terminations.map(shownTermination);
+        outputOf(options, tools).object(
+          { dry_run: options.dryRun === true, launches, terminations, refusals, ...done },
+          lines(decision),
+        );
       });
     });
 }

@@ -47,6 +47,11 @@ export function printEnsured(output: Output, outcome: EnsureOutcome): void {
   ]);
 }
 
+/** A termination with its fields as everything here is printed. */
+export function shownTermination<T extends Readonly<{ afterTask: boolean }>>({ afterTask, ...rest }: T) {
+  return { ...rest, after_task: afterTask };
+}
+
 function shown(value: unknown): string {
   return JSON.stringify(value);
 }
