@@ -10,6 +10,7 @@ import { addProjectionCommands } from './projections.ts';
 import { addRegionCommands } from './region.ts';
 import { addRouterCommands } from './router.ts';
 import { addScopeCommands } from './scope.ts';
+import { addSecretCommands } from './secret.ts';
 import { addSubnetCommands } from './subnet.ts';
 import { addTokenCommands } from './token.ts';
 import { addVerifyCommand } from './verify.ts';
@@ -45,6 +46,7 @@ export async function runProgram(args: readonly string[], tools: ProgramTools): 
   addAdminCommands(program, tools);
   addRegionCommands(program, tools);
   addRouterCommands(program, tools);
+  addSecretCommands(program, tools);
   addCustomerCommands(program, tools);
   addTokenCommands(program, tools);
   addSubnetCommands(program, tools);

@@ -197,7 +197,7 @@ class StreamLines<C extends Command, S, E extends Event> {
       const events = this.#sealed(stream, line, decision, context);
       for (const event of events) {
         line.revision += 1n;
-        line.state = this.#decider.evolve(line.state, { ...event, revision: line.revision });
+        line.state = this.#decider.evolve(line.state, { revision: line.revision, ...event });
         line.hash = event.metadata.hash;
         line.at = event.metadata.at;
       }

@@ -45,7 +45,8 @@ export async function pushPrefixList(push: Push, clock: Clock, signal: AbortSign
       clock,
       signal,
     );
-    if (isThere) return outcome('confirmed', false);
+    // A list that holds is a success; what else went wrong (saving it for the next boot, say) is told all the same.
+    if (isThere) return outcome('confirmed', false, failure);
     return outcome('failed', false, failure ?? 'the list reads back differently from what was sent');
   } catch (error) {
     const because = failure === undefined ? describe(error) : `${failure}; then, reading back: ${describe(error)}`;
