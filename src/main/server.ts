@@ -103,14 +103,16 @@ async function startParts(config: Config, log: Log, stores: Stores, leases: read
   const connections = watchConnections(http);
   let stopping: Promise<void> | undefined;
   const stop = (): Promise<void> => (stopping ??= stopParts());
-  // Whoever calls at once after a restart finds what he was told before; after the bound he hears 503 until then.
-  await runners.projector.reached(startedAt, CAUGHT_UP_MILLISECONDS);
-  const url = await listen(http, config).catch(async (error: unknown) => {
+  try {
+    // Whoever calls at once after a restart finds what he was told before; after the bound he hears 503 until then.
+    await Promise.race([runners.projector.reached(startedAt, CAUGHT_UP_MILLISECONDS), runners.ended]);
+    const url = await listen(http, config);
+    log.info({ url, pid: process.pid }, 'edgeward is listening');
+    return { url, ended: runners.ended, stop };
+  } catch (error) {
     await stop();
     throw error;
-  });
-  log.info({ url, pid: process.pid }, 'edgeward is listening');
-  return { url, ended: runners.ended, stop };
+  }
 
   async function stopParts(): Promise<void> {
     log.info({}, 'stopping');

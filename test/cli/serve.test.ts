@@ -1,3 +1,4 @@
+import Database from 'better-sqlite3';
 import { once } from 'node:events';
 import { readdirSync, writeFileSync } from 'node:fs';
 import { createServer, type Socket } from 'node:net';
@@ -149,6 +150,24 @@ test('a port that is taken ends the server at once, with the reason', async () =
   assert.is(await serving.ended, 1);
   assert.is(serving.err(), `edgeward: listen EADDRINUSE: address already in use 127.0.0.1:${port}\n`);
   taken.close();
+});
+
+test('an event that can not be read ends the server at once, with its place', async () => {
+  const spoilt = await openEdgeward();
+  try {
+    await addRegion(spoilt, 'eu-west');
+    const db = new Database(join(spoilt.dataDir, 'events.db'));
+    db.exec("UPDATE events SET type = 'NothingHappened' WHERE type = 'RegionCreated'");
+    db.close();
+    const serving = await spoilt.spawn(['serve']);
+    assert.is(await serving.ended, 1);
+    assert.match(
+      serving.err(),
+      /^edgeward: can't read event NothingHappened at position \d+ \(revision 0 of region-1\): .*\n$/,
+    );
+  } finally {
+    await spoilt.remove();
+  }
 });
 
 test('bad settings end it with 78 and one line that names every one of them', async () => {

@@ -12,6 +12,7 @@ const LISTED_WHOLE_MAX = 65_536n;
 const ROWS_PER_CHUNK = 512;
 const PATIENCE_MILLISECONDS = 60_000;
 export const PAGE_MAX = 65_536;
+export const LISTING_TYPE = 'application/json; charset=utf-8';
 
 export type Listing = Readonly<{
   status: SubnetStatus;
@@ -35,7 +36,7 @@ export async function sendListing(
   response.setTimeout(patienceMilliseconds);
   const { subnet, range } = listing.status;
   response.statusCode = 200;
-  response.setHeader('Content-Type', 'application/json; charset=utf-8');
+  response.setHeader('Content-Type', LISTING_TYPE);
   const head = JSON.stringify({
     id: subnet.subnetId,
     cidr: subnet.cidr,

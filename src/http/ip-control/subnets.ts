@@ -14,7 +14,7 @@ import type { SubnetView } from '../../projections/ip-control/subnet-view.ts';
 import type { Views } from '../../projections/shelf.ts';
 import { invalid, methodNotAllowed, type Problem, problems, sendJson, sendProblem } from '../problems.ts';
 import { callerOf } from '../request-context.ts';
-import { PAGE_MAX, sendListing } from './address-listing.ts';
+import { LISTING_TYPE, PAGE_MAX, sendListing } from './address-listing.ts';
 
 export type SubnetViews = Readonly<{
   addresses: Views<AddressView>;
@@ -86,7 +86,9 @@ async function sendSubnet(
       invalid({ after: [`must be an IPv${found.status.range.version} address, like the subnet.`] }),
     );
   }
-  await sendListing(response, { status: found.status, pendingOnly, ...query });
+  // Nobody reads the rows of an answer to HEAD.
+  if (request.method === 'HEAD') response.setHeader('Content-Type', LISTING_TYPE).end();
+  else await sendListing(response, { status: found.status, pendingOnly, ...query });
 }
 
 async function findSubnet(
