@@ -551,7 +551,11 @@ const SPOILT: Readonly<Record<string, (log: EmbeddedLog) => void>> = {
   'that is of another shape': (log: EmbeddedLog) => change(log, { json: '{"customerId":7}' }),
   'of another version': (log: EmbeddedLog) => change(log, { version: 0, json: '{}' }),
   'that is newer than the log': (log: EmbeddedLog) => change(log, { revision: 1_000n }),
-  'of another history': (log: EmbeddedLog) => change(log, { hash: 'ab'.repeat(32) }),
+  'of another history': (log: EmbeddedLog) =>
+    change(log, {
+      hash: 'ab'.repeat(32),
+      json: (log.kept.get(STREAM)?.json ?? '').replace('"allowSynchronous":false', '"allowSynchronous":true'),
+    }),
 };
 
 for (const [what, spoil] of Object.entries(SPOILT)) {
