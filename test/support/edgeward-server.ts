@@ -73,6 +73,12 @@ export async function openEdgeward(settings: Readonly<Record<string, string>> = 
   const lines: string[] = [];
   const log = createLog({ level: 'info', destination: (line) => void lines.push(line) });
   const children = new Set<ChildProcess>();
+  // For a test that ends before it could clean up.
+  const cleanUpAtExit = (): void => {
+    for (const child of children) child.kill('SIGKILL');
+    rmSync(folder, { recursive: true, force: true });
+  };
+  process.once('exit', cleanUpAtExit);
   let server: RunningServer | undefined;
   let opened: EventStore | undefined;
   const observer = (): EventStore =>
@@ -113,6 +119,7 @@ export async function openEdgeward(settings: Readonly<Record<string, string>> = 
       for (const child of children) if (child.exitCode === null) child.kill('SIGKILL');
       await stop();
       await opened?.close();
+      process.off('exit', cleanUpAtExit);
       await removeFolder();
     },
   };
