@@ -17,8 +17,6 @@ export type DummyCloud = Readonly<{
   openCloud: OpenCloud;
   /** The next call of that kind fails; several are used up in order. */
   fail: (...failures: readonly PlannedFailure[]) => void;
-  /** The provider takes an instance away. */
-  interrupt: (run: string) => void;
   /** Instances that exist and cost. */
   instances: () => readonly CloudInstance[];
   /** Every instance that ever existed. */
@@ -27,6 +25,8 @@ export type DummyCloud = Readonly<{
   calls: () => Readonly<Record<string, number>>;
   /** The requests that were carried out. */
   requests: () => readonly InstanceRequest[];
+  /** Every account that was opened, in order. */
+  accounts: () => readonly string[];
   /** Accounts that are open now. */
   openCount: () => number;
 }>;
@@ -36,22 +36,24 @@ export function createDummyCloud(clock: Pick<Clock, 'nowText'>): DummyCloud {
   const requests: InstanceRequest[] = [];
   const planned: PlannedFailure[] = [];
   const calls: Record<string, number> = { create: 0, terminate: 0, list: 0 };
+  const accounts: string[] = [];
   let open = 0;
 
   return {
     openCloud,
     fail: (...failures) => void planned.push(...failures),
-    interrupt: (run) => void instances.delete(run),
     instances: () => [...instances.values()],
     createdCount: () => requests.length,
     calls: () => calls,
     requests: () => requests,
+    accounts: () => accounts,
     openCount: () => open,
   };
 
   function openCloud({ credentials, name }: CloudAccount): Cloud {
     if (Object.keys(credentials).length === 0) throw new CloudFailure('bad-account', `${name} has no credentials`);
     open += 1;
+    accounts.push(name);
     return {
       create: (request, signal) => call('create', signal, () => create(request)),
       terminate: ({ run }, signal) => call('terminate', signal, () => void instances.delete(String(run))),

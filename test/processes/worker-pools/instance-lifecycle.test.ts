@@ -1,6 +1,9 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { assetFacts } from '../../../src/commands/worker-pools/asset-facts.ts';
 import { deleteWorkerPool } from '../../../src/commands/worker-pools/delete-worker-pool.ts';
+import { keepAsset } from '../../../src/commands/worker-pools/keep-asset.ts';
+import type { AssetRecord } from '../../../src/events/worker-pools/asset-records.ts';
 import type { WorkerEvent } from '../../../src/events/worker-pools/worker.ts';
 import type { WorkerPoolEvent } from '../../../src/events/worker-pools/worker-pool.ts';
 import { instanceLifecycle, type RunState } from '../../../src/processes/worker-pools/instance-lifecycle.ts';
@@ -301,7 +304,24 @@ test('an instance is ended with the account that created it, whatever the pool s
   inHouse(async (house, cloud) => {
     await reserve(house, ['a']);
     await settle(house, cloud);
-    assert.is((await house.workers.state('spot-001')).state.instance?.providerAccount, 'hcloud');
+    const other: AssetRecord = {
+      category: 'cloud-provider-account',
+      name: 'hcloud-2',
+      provider_type: 'hetzner',
+      configuration: {},
+      credential_names: ['api_token'],
+    };
+    accepted(await keepAsset(other, { api_token: 'hunter3' }, house.context, house));
+    const changes = { provider_account: 'hcloud-2' };
+    const assets = await assetFacts(house.assets, undefined, changes);
+    accepted(
+      await house.workerPools.handle('spot', { type: 'EditWorkerPool', data: { changes, assets } }, house.context),
+    );
+    await askForEnd(house, 'spot-001');
+    await settle(house, cloud);
+    await reserve(house, ['b']);
+    await settle(house, cloud);
+    assert.equal(cloud.accounts(), ['hcloud', 'hcloud', 'hcloud-2']);
   }));
 
 test('a crash before or after any step loses nothing and does nothing twice', async () => {
