@@ -1,11 +1,9 @@
 import { RouterFailure } from '../../../ports/routers.ts';
 
 /** What birdc printed with `-v`: every line of BIRD's begins with a code of four digits. */
-export type BirdAnswer = Readonly<{ code: number; text: string }>;
+type BirdAnswer = Readonly<{ code: number; text: string }>;
 
 /** BIRD's codes (doc/reply_codes of its sources). */
-export const RECONFIGURED = 3;
-export const NOTHING_TO_DO = 19;
 const WELCOME = 1;
 const RESTRICTED = 16;
 const EVALUATION = 23;

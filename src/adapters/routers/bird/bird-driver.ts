@@ -4,7 +4,7 @@ import { type RouterDriver, RouterFailure } from '../../../ports/routers.ts';
 import { createDriverCalls } from '../driver-calls.ts';
 import { wantedPrefixes } from '../prefixes.ts';
 import { createTurns, stoppedInTime } from '../turns.ts';
-import { editionOf, parseFile, renderFile } from './bird-file.ts';
+import { editionIfOurs, editionOf, parseFile, renderFile } from './bird-file.ts';
 import type { BirdChange, BirdShell, HeldList } from './bird-shell.ts';
 
 export type BirdDriverOptions = Readonly<{
@@ -54,7 +54,7 @@ async function fulfil(change: BirdChange, task: Task, directory: string, ids: Id
   const edition = editionOf(ids.uuid(), wanted);
   await change.upload(renderFile(list, wanted, edition));
   if (signal.aborted) throw stoppedInTime(signal);
-  const loaded = await onceSent(task, () => change.apply());
+  const loaded = await change.apply();
   if (loaded === undefined) {
     throw new RouterFailure(
       'rejected',
@@ -62,35 +62,15 @@ async function fulfil(change: BirdChange, task: Task, directory: string, ids: Id
     );
   }
   if (loaded !== edition) throw new RouterFailure('rejected', `${list}: BIRD has loaded another change in its place`);
-  const kept = await onceSent(task, () => change.confirm());
+  const kept = await change.confirm();
   if (kept !== edition) {
     throw new RouterFailure('outcome-unknown', `${list}: BIRD uses another change than the one that was confirmed`);
   }
 }
 
-/** After the point of no return a lost answer is no failure: the router's shell goes on by itself. */
-async function onceSent<T>({ list, signal }: Task, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (failure) {
-    const isAnswer = failure instanceof RouterFailure && (failure.code === 'rejected' || failure.code === 'not-permitted');
-    if (isAnswer && !signal.aborted) throw failure;
-    const because = signal.aborted
-      ? 'the wait was stopped'
-      : failure instanceof Error
-        ? failure.message
-        : String(failure);
-    throw new RouterFailure('outcome-unknown', `${list} was sent, but its outcome was not seen: ${because}`, {
-      cause: signal.aborted ? signal.reason : failure,
-    });
-  }
-}
-
-function holds(held: HeldList, { list, wanted }: Task): boolean {
-  const entries = entriesOf(held, list);
-  // A list that nobody made matches nothing, but configurations that name it can't be loaded.
-  if (entries === 'absent') return false;
-  return entries.length === wanted.length && wanted.every((cidr, at) => formatCidr(cidr) === entries[at]);
+/** A list that nobody made is made even when it shall be empty: a configuration that names it can't be loaded without. */
+function holds({ file, edition }: HeldList, { list, wanted }: Task): boolean {
+  return file !== undefined && edition !== undefined && editionIfOurs(file, list, wanted) === edition;
 }
 
 /**
@@ -101,6 +81,6 @@ function entriesOf({ file, edition }: HeldList, list: string): readonly string[]
   if (file === undefined) return edition === undefined ? 'absent' : ['# used by BIRD, though its file is gone'];
   const found = parseFile(file, list);
   const entries = [...found.cidrs.map(formatCidr), ...found.foreign];
-  if (!found.isOurs) return [...entries, '# a file that edgeward did not write'];
+  if (found.edition === undefined) return [...entries, '# a file that edgeward did not write'];
   return edition === found.edition ? entries : [...entries, '# a file that BIRD has not loaded'];
 }

@@ -9,10 +9,8 @@ export type BirdFile = Readonly<{
   cidrs: readonly Cidr[];
   /** The other items in BIRD's words, and remarks on what can't be read. */
   foreign: readonly string[];
-  /** The value of the list's edition, or undefined where there is none. */
+  /** The edition of a file that is, to the byte, what we write for its prefixes; undefined for all others. */
   edition: string | undefined;
-  /** The file is, to the byte, what we write for its prefixes and edition. */
-  isOurs: boolean;
 }>;
 
 /** The file that defines a list: a set for each IP version, and the edition, which BIRD gives back once it has loaded the file. */
@@ -29,26 +27,46 @@ export function renderFile(list: string, cidrs: readonly Cidr[], edition: string
 
 /** An edition of a list: a change's own id and a digest of the content. */
 export function editionOf(changeId: string, cidrs: readonly Cidr[]): string {
-  const content = cidrs.map((cidr) => `${formatCidr(cidr)}\n`).join('');
-  return `${changeId} ${createHash('sha256').update(content).digest('hex')}`;
+  return `${changeId} ${digestOf(cidrs)}`;
+}
+
+/** Whether a file is, to the byte, what we wrote for these prefixes; then its edition, otherwise undefined. */
+export function editionIfOurs(text: string, list: string, cidrs: readonly Cidr[]): string | undefined {
+  const edition = editionIn(withoutComments(text), list);
+  const isOurs = edition?.endsWith(` ${digestOf(cidrs)}`) === true && text === renderFile(list, cidrs, edition);
+  return isOurs ? edition : undefined;
 }
 
 /** Reads a list's file, also one that was edited by hand. */
 export function parseFile(text: string, list: string): BirdFile {
-  const { ipv4, ipv6, edition: editionSymbol } = symbolsOf(list);
-  const uncommented = text.replace(/#.*|\/\*[\s\S]*?\*\//g, '');
-  const sets = [ipv4, ipv6].map((symbol) => valueOf(uncommented, symbol));
-  const items = sets.flatMap((set) => itemsIn(set) ?? []);
-  const cidrs = items.flatMap((item) => canonicalCidr(item) ?? []).sort(compareCidrs);
-  const foreign = items.filter((item) => canonicalCidr(item) === undefined);
-  const unread = [ipv4, ipv6].filter((_, at) => itemsIn(sets[at]) === undefined);
-  const edition = valueOf(uncommented, editionSymbol)?.match(/^"([^"]*)"$/)?.[1];
-  return {
-    cidrs,
-    foreign: [...foreign, ...unread.map((symbol) => `# no set ${symbol} in the file`)],
-    edition,
-    isOurs: edition !== undefined && text === renderFile(list, cidrs, edition),
-  };
+  const { ipv4, ipv6 } = symbolsOf(list);
+  const uncommented = withoutComments(text);
+  const cidrs: Cidr[] = [];
+  const foreign: string[] = [];
+  for (const symbol of [ipv4, ipv6]) {
+    const items = itemsIn(valueOf(uncommented, symbol));
+    if (items === undefined) foreign.push(`# no set ${symbol} in the file`);
+    for (const item of items ?? []) {
+      const cidr = canonicalCidr(item);
+      if (cidr === undefined) foreign.push(item);
+      else cidrs.push(cidr);
+    }
+  }
+  const edition = editionIfOurs(text, list, cidrs);
+  return { cidrs: edition === undefined ? cidrs.sort(compareCidrs) : cidrs, foreign, edition };
+}
+
+function editionIn(uncommented: string, list: string): string | undefined {
+  return valueOf(uncommented, symbolsOf(list).edition)?.match(/^"([^"]*)"$/)?.[1];
+}
+
+function withoutComments(text: string): string {
+  return text.replace(/#.*|\/\*[\s\S]*?\*\//g, '');
+}
+
+function digestOf(cidrs: readonly Cidr[]): string {
+  const content = cidrs.map((cidr) => `${formatCidr(cidr)}\n`).join('');
+  return createHash('sha256').update(content).digest('hex');
 }
 
 function setOf(cidrs: readonly Cidr[]): string {
@@ -64,11 +82,11 @@ function valueOf(text: string, symbol: string): string | undefined {
 function itemsIn(set: string | undefined): readonly string[] | undefined {
   const items = /^\[([^\][]*)\]$/.exec(set ?? '')?.[1];
   if (items === undefined) return undefined;
-  return items
-    .split(',')
-    .map((item) => item.trim())
-    .filter((item) => item !== '');
+  return (items.match(ITEM) ?? []).map((item) => item.trim()).filter((item) => item !== '');
 }
+
+/** A prefix, and the lengths that may follow it in braces. */
+const ITEM = /[^,{}]+(?:\{[^}]*\})?/g;
 
 function escapeRegExp(text: string): string {
   return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');

@@ -5,11 +5,9 @@ const SECONDS = 'a number of seconds from 5 to 600';
 
 /** How BIRD is found on the router. */
 export const BIRDC_OPTIONS = {
-  directory: absolutePath('an absolute path')
-    .default('/etc/bird/edgeward')
-    .meta({
-      description: 'directory of the lists (/etc/bird/edgeward); bird.conf must have include "<directory>/*.conf";',
-    }),
+  directory: absolutePath('an absolute path').default('/etc/bird/edgeward').meta({
+    description: 'directory of the lists (/etc/bird/edgeward); bird.conf must have include "<directory>/*.conf";',
+  }),
   socket: absolutePath('an absolute path')
     .default('/run/bird/bird.ctl')
     .meta({ description: "BIRD's control socket (/run/bird/bird.ctl)" }),

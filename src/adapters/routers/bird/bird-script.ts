@@ -5,8 +5,8 @@ export const MARK = '@edgeward';
 export const LOCK_SECONDS = 30;
 
 /**
- * What runs on the router, under any POSIX shell: `sh -c SCRIPT edgeward <mode> <list> <the edition's symbol> <directory> <socket>
- * <confirm seconds> <session seconds> <patience> <birdc>`.
+ * What runs on the router, under any POSIX shell: `timeout <session seconds> sh -c SCRIPT edgeward <mode> <list> <the edition's
+ * symbol> <directory> <socket> <confirm seconds> <lock seconds> <birdc>`.
  *
  * `<list>.conf` is the file that BIRD includes; beside it, under names that BIRD does not include: `.new` while it is written,
  * `.old` from the moment that a new file takes its place until it was said what becomes of it (empty where there was none),
@@ -14,19 +14,18 @@ export const LOCK_SECONDS = 30;
  * what it was to become, and makes it so.
  *
  * BIRD goes back by itself to what it had unless it hears "configure confirm" in time; the file goes back when the input ends
- * without "confirm": a connection that is cut, or falls silent for longer than a session may last, undoes the change.
+ * without "confirm": a connection that is cut undoes the change, and so does `timeout` when the connection falls silent.
  */
 export const BIRD_SCRIPT = `
 LC_ALL=C; export LC_ALL
 umask 022
-mode=$1 list=$2 symbol=$3 directory=$4 socket=$5 timer=$6 session=$7 patience=$8 birdc=$9
+mode=$1 list=$2 symbol=$3 directory=$4 socket=$5 timer=$6 patience=$7 birdc=$8
 file=$directory/$list.conf
 new=$directory/.$list.conf.new old=$directory/.$list.conf.old kept=$directory/.$list.conf.kept
-watchdog=
+aside=
 say() { printf '\\n${MARK} %s\\n' "$*"; }
 fail() { say "failed $*"; exit 1; }
-leave() { [ -z "$watchdog" ] || kill "$watchdog" 2>/dev/null; }
-trap leave EXIT
+trap '[ -z "$aside" ] || rm -f "$aside"' EXIT
 trap 'exit 1' HUP INT PIPE TERM
 bird() { "$birdc" -v -s "$socket" "$@" </dev/null 2>&1; }
 on_disk() { sync "$@" 2>/dev/null || sync; }
@@ -74,12 +73,6 @@ command -v flock >/dev/null 2>&1 || fail no-flock
 [ -r "$directory" ] && [ -w "$directory" ] && [ -x "$directory" ] || fail "directory-not-permitted $directory"
 [ -S "$socket" ] || fail "no-socket $socket"
 [ -r "$socket" ] && [ -w "$socket" ] || fail "socket-not-permitted $socket"
-(
-  trap 'kill "$sleeping" 2>/dev/null; exit' TERM
-  sleep "$session" & sleeping=$!
-  wait "$sleeping"; kill -TERM $$
-) </dev/null >/dev/null 2>&1 &
-watchdog=$!
 exec 9<"$directory"
 tries=0
 until flock -n -x 9; do
@@ -89,21 +82,20 @@ until flock -n -x 9; do
 done
 bird show status; say "status $?"
 [ "$mode" != check ] || { bird configure check; say "checked $?"; exit 0; }
-rm -f "$new"
+aside=$new; rm -f "$aside"
 if [ -e "$kept" ]; then keep >/dev/null; elif [ -e "$old" ]; then undo >/dev/null; fi
 bird "eval $symbol"; say "edition $?"
-# Whoever takes the file slowly, or not at all, must not hold the lock for longer than a session lasts.
-if [ -e "$file" ]; then cat "$file" 9<&- & wait $!; say "file $?"; else say absent; fi
+if [ -e "$file" ]; then cat "$file"; say "file $?"; else say absent; fi
 [ "$mode" = change ] || exit 0
 configured=no
 while read -r verb size; do
   case $verb in
   upload)
-    head -c "$size" >"$new" && [ "$(wc -c <"$new")" -eq "$size" ] && on_disk "$new" || { rm -f "$new"; fail no-room; }
+    head -c "$size" >"$new" && [ "$(wc -c <"$new")" -eq "$size" ] && on_disk "$new" || fail no-room
     say uploaded ;;
   apply)
     trap '' HUP INT PIPE; trap : TERM
-    if [ -e "$file" ]; then ln -f "$file" "$old"; else : >"$old"; fi || { rm -f "$new"; fail no-room; }
+    if [ -e "$file" ]; then ln -f "$file" "$old"; else : >"$old"; fi || fail no-room
     mv -f "$new" "$file"; on_disk "$directory"
     bird configure check; code=$?; say "checked $code"
     [ $code -eq 0 ] || break
@@ -116,6 +108,5 @@ while read -r verb size; do
     bird "eval $symbol"; say "edition $?" ;;
   esac
 done
-rm -f "$new"
 if [ -e "$old" ]; then undo; say undone; fi
 `;

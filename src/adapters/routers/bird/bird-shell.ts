@@ -2,7 +2,7 @@ import { RouterFailure } from '../../../ports/routers.ts';
 import { type Conversation, converse } from '../conversation.ts';
 import type { CommandTransport } from '../remote-command.ts';
 import type { Section } from '../section-reader.ts';
-import { answerIn, type BirdAnswer, valueIn } from './bird-answers.ts';
+import { answerIn, valueIn } from './bird-answers.ts';
 import { BIRD_SCRIPT, LOCK_SECONDS, MARK } from './bird-script.ts';
 import { symbolsOf } from './bird-symbols.ts';
 
@@ -14,7 +14,7 @@ export type BirdPlace = Readonly<{
   directory: string;
   /** After so long without a word BIRD undoes a change by itself. */
   confirmSeconds: number;
-  /** After so long the router's shell gives up on us (default 300). */
+  /** After so long the router's shell gives up on us, and undoes what was not confirmed (default 300). */
   sessionSeconds?: number;
 }>;
 
@@ -34,9 +34,12 @@ export type BirdChange = Readonly<{
   held: HeldList;
   /** Writes the new file aside. */
   upload: (text: string) => Promise<void>;
-  /** Puts it in place, and lets BIRD check it and load it for a while; gives the edition that BIRD then uses. @throws RouterFailure `rejected` */
+  /**
+   * Puts it in place, and lets BIRD check it and load it for a while; gives the edition that BIRD then uses.
+   * @throws RouterFailure `rejected` by BIRD, `outcome-unknown` when no answer comes
+   */
   apply: () => Promise<string | undefined>;
-  /** Keeps what was loaded; gives the edition that BIRD then uses. */
+  /** Keeps what was loaded; gives the edition that BIRD then uses. @throws RouterFailure `outcome-unknown` */
   confirm: () => Promise<string | undefined>;
   finish: () => Promise<void>;
   abandon: () => void;
@@ -49,9 +52,10 @@ const SESSION_SECONDS = 300;
 export function createBirdShell(transport: CommandTransport, place: BirdPlace): BirdShell {
   const talk = async (mode: 'check' | 'read' | 'change', list: string, signal: AbortSignal): Promise<Conversation> => {
     const { prefix, birdc, socket, directory, confirmSeconds, sessionSeconds = SESSION_SECONDS } = place;
-    const seconds = [confirmSeconds, sessionSeconds, LOCK_SECONDS].map(String);
-    const parameters = [mode, list, symbolsOf(list).edition, directory, socket, ...seconds, birdc];
-    const command = await transport.start([...prefix, 'sh', '-c', BIRD_SCRIPT, 'edgeward', ...parameters], signal);
+    const script = ['timeout', String(sessionSeconds), 'sh', '-c', BIRD_SCRIPT, 'edgeward', mode, list];
+    const seconds = [confirmSeconds, LOCK_SECONDS].map(String);
+    const parameters = [symbolsOf(list).edition, directory, socket, ...seconds, birdc];
+    const command = await transport.start([...prefix, ...script, ...parameters], signal);
     return converse(command, { mark: MARK, outputBytes: OUTPUT_BYTES, signal });
   };
 
@@ -74,12 +78,20 @@ export function createBirdShell(transport: CommandTransport, place: BirdPlace): 
     },
     begin: async (list, signal) => {
       const change = await talk('change', list, signal);
-      return orAbandon(change, async () => changeOf(change, list, await expectList(change, list)));
+      return orAbandon(change, async () => changeOf(change, list, await expectList(change, list), signal));
     },
   };
 }
 
-function changeOf(talk: Conversation, list: string, held: HeldList): BirdChange {
+function changeOf(talk: Conversation, list: string, held: HeldList, signal: AbortSignal): BirdChange {
+  /** From "apply" on an answer that doesn't come is no failure: the router's shell goes on by itself. */
+  const hear = async (word: string): Promise<string> => {
+    const section = await expect(talk, word, 'failed').catch((cause: unknown) => {
+      throw unknownOutcome(list, signal, cause);
+    });
+    if (section.word === 'failed') throw scriptFailure(section.rest);
+    return section.text;
+  };
   return {
     held,
     upload: async (text) => {
@@ -88,18 +100,26 @@ function changeOf(talk: Conversation, list: string, held: HeldList): BirdChange 
     },
     apply: async () => {
       talk.say('apply\n');
-      await expectAnswer(talk, 'checked', `${list} was not loaded`);
-      await expectAnswer(talk, 'configured', `${list} was not loaded`);
-      return expectEdition(talk, list);
+      answerIn(await hear('checked'), `${list} was not loaded`);
+      answerIn(await hear('configured'), `${list} was not loaded`);
+      return valueIn(await hear('edition'), list);
     },
     confirm: async () => {
       talk.say('confirm\n');
-      await expectAnswer(talk, 'confirmed', `${list} was not confirmed`);
-      return expectEdition(talk, list);
+      await hear('confirmed');
+      return valueIn(await hear('edition'), list);
     },
     finish: talk.finish,
     abandon: talk.abandon,
   };
+}
+
+function unknownOutcome(list: string, signal: AbortSignal, cause: unknown): RouterFailure {
+  const because = cause instanceof Error ? cause.message : String(cause);
+  const shown = signal.aborted ? 'the wait was stopped' : because;
+  return new RouterFailure('outcome-unknown', `${list} was sent, but its outcome was not seen: ${shown}`, {
+    cause: signal.aborted ? signal.reason : cause,
+  });
 }
 
 async function orAbandon<T>(talk: Conversation, work: () => Promise<T>): Promise<T> {
@@ -123,8 +143,8 @@ async function expect(talk: Conversation, ...words: readonly string[]): Promise<
   }
 }
 
-async function expectAnswer(talk: Conversation, word: string, what: string): Promise<BirdAnswer> {
-  return answerIn((await expect(talk, word)).text, what);
+async function expectAnswer(talk: Conversation, word: string, what: string): Promise<void> {
+  answerIn((await expect(talk, word)).text, what);
 }
 
 async function expectEdition(talk: Conversation, list: string): Promise<string | undefined> {
