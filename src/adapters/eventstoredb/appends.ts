@@ -34,8 +34,7 @@ export function openAppends({ writer, codec, limitBytes, whatIsAt }: AppendsOpti
 
   return {
     append: async (stream, expected, events) => {
-      for (const event of events) codec.encode(event);
-      const proposed = events.map(proposedEvent);
+      const proposed = events.map((event) => proposedEvent(event, codec.encode(event)));
       const bytes = proposed.reduce((sum, event) => sum + event.bytes, 0);
       if (bytes > limitBytes) throw new AppendTooLarge(stream, bytes, limitBytes);
       if (closed) throw new StoreUnavailable('the event store is closed');

@@ -6,9 +6,9 @@ import { NO_STREAM } from '../../ports/event-store.ts';
 /** One event as it goes over the wire. `bytes` is what the server counts against its limit. */
 export type ProposedEvent = Readonly<{ id: string; message: streams.BatchAppendReq.ProposedMessage; bytes: number }>;
 
-/** JSON with the metadata as the store knows them (`$correlationId`, `$causationId`), so that its own tools understand our events. */
-export function proposedEvent(event: Sealed): ProposedEvent {
-  const data = Buffer.from(JSON.stringify(event.data));
+/** JSON with the metadata as the store knows them (`$correlationId`, `$causationId`), so that its own tools understand our events. `json`: the event's data. */
+export function proposedEvent(event: Sealed, json: string): ProposedEvent {
+  const data = Buffer.from(json);
   const metadata = Buffer.from(JSON.stringify(event.metadata));
   const message = new streams.BatchAppendReq.ProposedMessage();
   message.setId(uuid(event.id));

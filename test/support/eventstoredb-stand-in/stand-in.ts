@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import features from '@eventstore/db-client/generated/serverfeatures_grpc_pb.js';
 import gossip from '@eventstore/db-client/generated/gossip_grpc_pb.js';
 import streams from '@eventstore/db-client/generated/streams_grpc_pb.js';
@@ -59,6 +60,8 @@ export async function startEventStoreStandIn(options: StandInOptions = {}): Prom
 
   async function run(outerPort: number): Promise<Readonly<{ door: FrontDoor; stop: () => Promise<void> }>> {
     const stopping = new AbortController();
+    // Each subscription listens to it.
+    setMaxListeners(0, stopping.signal);
     let door: FrontDoor | undefined;
     const node = {
       log,

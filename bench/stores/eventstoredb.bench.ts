@@ -1,0 +1,163 @@
+// Appends and reads through our adapter against the official client doing the same without hashes, checks and guards:
+// single appends, a hundred at once to a hundred streams and to one, reading a stream, following the log.
+// usage: node --import tsx bench/stores/eventstoredb.bench.ts   (ROUNDS, TEST_EVENT_STORE_URL from the environment)
+import { EventStoreDBClient, jsonEvent, type JSONEventData, streamNameFilter } from '@eventstore/db-client';
+import { systemClock } from '../../src/adapters/clock.ts';
+import { openEventStoreDb } from '../../src/adapters/eventstoredb/event-store.ts';
+import { systemIds } from '../../src/adapters/ids.ts';
+import { createLog } from '../../src/adapters/log.ts';
+import { seal } from '../../src/events/hash-chain.ts';
+import type { Sealed } from '../../src/kernel/event.ts';
+import { type EventStore, NO_STREAM } from '../../src/ports/event-store.ts';
+import { codec, createFacts } from '../append/events.ts';
+import { pairedRoundsAsync, reportSpeedUp } from '../measure.ts';
+import { eventStoreUrl } from './event-store-url.ts';
+
+const TARGET = 0.8;
+const AT_ONCE = 100;
+const READ = 5_000;
+const ROUNDS = { rounds: 9, warmups: 3 };
+
+const { url, stop } = await eventStoreUrl();
+// Categories of this run alone: a server may hold the events of others.
+const run = systemIds.uuid().slice(0, 8);
+const [ourCategory, bareCategory] = [`ours${run}`, `bare${run}`];
+const log = createLog({ level: 'silent' });
+const store = await openEventStoreDb({ url, codec, clock: systemClock, log, categories: [ourCategory] });
+const client = EventStoreDBClient.connectionString(url.replace(/^kurrentdb/, 'esdb'));
+const createFact = createFacts(1);
+let streams = 0;
+
+await measure('one append after another', async (append) => {
+  for (let index = 0; index < 50; index += 1) await append(newStream(), 1);
+});
+await measure(`${AT_ONCE} appends at once, to ${AT_ONCE} streams`, async (append) => {
+  await Promise.all(Array.from({ length: AT_ONCE }, () => append(newStream(), 1)));
+});
+await measureOneStream();
+await measureReads();
+
+await client.dispose();
+await store.close();
+stop();
+
+type Append = (stream: string, count: number) => Promise<unknown>;
+
+function newStream(): string {
+  streams += 1;
+  return `${streams}`;
+}
+
+function sealedFacts(stream: string, count: number): readonly Sealed[] {
+  return seal(
+    Array.from({ length: count }, () => createFact().event),
+    {
+      stream,
+      previousHash: '',
+      actor: 'admin:bench',
+      at: systemClock.nowText(),
+      correlationId: 'bench',
+      causationId: 'bench',
+      ids: systemIds,
+      schemaOf: codec.schemaOf,
+    },
+  );
+}
+
+function appendOurs(stream: string, count: number): Promise<unknown> {
+  const name = `${ourCategory}-${stream}`;
+  return store.append(name, NO_STREAM, sealedFacts(name, count));
+}
+
+function appendBare(stream: string, count: number): Promise<unknown> {
+  return client.appendToStream(`${bareCategory}-${stream}`, bareEvents(stream, count), {
+    expectedRevision: 'no_stream',
+  });
+}
+
+/** The same events, hashes and all, as the client wants them. */
+function bareEvents(stream: string, count: number): JSONEventData[] {
+  return sealedFacts(stream, count).map(({ id, type, data, metadata }) =>
+    jsonEvent({ id, type, data: { ...data }, metadata }),
+  );
+}
+
+async function measure(name: string, work: (append: Append) => Promise<void>): Promise<void> {
+  const contenders = { ours: () => work(appendOurs), baseline: () => work(appendBare) };
+  reportSpeedUp(`EventStoreDB, ${name}`, await pairedRoundsAsync(contenders, ROUNDS), TARGET);
+}
+
+/** Each builds on the one before: the bare client has to wait for each answer, we send what waits together. */
+async function measureOneStream(): Promise<void> {
+  const contenders = {
+    ours: async () => {
+      const name = `${ourCategory}-${newStream()}`;
+      const events = sealedFacts(name, AT_ONCE);
+      await Promise.all(events.map((event, index) => store.append(name, BigInt(index) - 1n, [event])));
+    },
+    baseline: async () => {
+      const name = `${bareCategory}-${newStream()}`;
+      for (const [index, event] of bareEvents(name, AT_ONCE).entries()) {
+        await client.appendToStream(name, event, { expectedRevision: index === 0 ? 'no_stream' : BigInt(index - 1) });
+      }
+    },
+  };
+  reportSpeedUp(
+    `EventStoreDB, ${AT_ONCE} appends at once, to one stream`,
+    await pairedRoundsAsync(contenders, ROUNDS),
+    TARGET,
+  );
+}
+
+async function measureReads(): Promise<void> {
+  const [ours, bare] = [`${ourCategory}-read`, `${bareCategory}-read`];
+  const fillOurs = await filled((expected) => store.append(ours, expected, sealedFacts(ours, 500)));
+  await filled(async (expected) => {
+    const expectedRevision = expected === NO_STREAM ? 'no_stream' : expected;
+    await client.appendToStream(bare, bareEvents(bare, 500), { expectedRevision });
+  });
+  const reads = {
+    ours: () => countPages(store.read(ours)),
+    baseline: () => countBare(client.readStream(bare)),
+  };
+  reportSpeedUp(`EventStoreDB, reading a stream of ${READ} events`, await pairedRoundsAsync(reads, ROUNDS), TARGET);
+  const filter = streamNameFilter({ prefixes: [`${bareCategory}-read`] });
+  const follows = {
+    ours: () => followed(store, fillOurs),
+    baseline: () => countBare(client.subscribeToAll({ filter }), READ),
+  };
+  reportSpeedUp(`EventStoreDB, following ${READ} events of the log`, await pairedRoundsAsync(follows, ROUNDS), TARGET);
+}
+
+/** The position before what was filled in. */
+async function filled(append: (expected: bigint) => Promise<unknown>): Promise<bigint> {
+  const before = await store.end();
+  for (let first = 0; first < READ; first += 500) await append(BigInt(first) - 1n);
+  return before;
+}
+
+async function countPages(pages: AsyncIterable<readonly unknown[]>): Promise<number> {
+  let seen = 0;
+  for await (const page of pages) seen += page.length;
+  if (seen !== READ) throw new Error(`${seen} events of ${READ}`);
+  return seen;
+}
+
+async function followed({ follow }: EventStore, after: bigint): Promise<number> {
+  const ended = new AbortController();
+  let seen = 0;
+  for await (const page of follow(after, ended.signal)) {
+    seen += page.length;
+    if (seen >= READ) ended.abort();
+  }
+  return seen;
+}
+
+async function countBare(events: AsyncIterable<unknown>, until = Number.POSITIVE_INFINITY): Promise<number> {
+  let seen = 0;
+  for await (const _ of events) {
+    seen += 1;
+    if (seen >= until) break;
+  }
+  return seen;
+}
