@@ -60,9 +60,7 @@ function parseOneByOne(directory: string): number {
   const db = new Database(join(directory, 'events.db'), { readonly: true });
   const started = performance.now();
   let count = 0;
-  for (const row of db
-    .prepare<[], { data: string }>('SELECT * FROM events ORDER BY position')
-    .iterate()) {
+  for (const row of db.prepare<[], { data: string }>('SELECT * FROM events ORDER BY position').iterate()) {
     if (JSON.parse(row.data) !== null) count += 1;
   }
   db.close();

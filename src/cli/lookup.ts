@@ -18,7 +18,8 @@ export type CreatedRegion = Extract<RegionState, { phase: 'created' }>;
 /** A region by name or number. @throws CommandFailure not found */
 export async function findRegion(house: House, nameOrId: string): Promise<CreatedRegion> {
   const { regions } = (await house.directory.state(DIRECTORY_ID)).state;
-  const id = [...regions].find(([regionId, name]) => name === nameOrId || String(regionId) === nameOrId)?.[0];
+  const byName = [...regions].find(([, name]) => name === nameOrId);
+  const id = (byName ?? [...regions].find(([regionId]) => String(regionId) === nameOrId))?.[0];
   const state = id === undefined ? undefined : (await house.regions.state(id)).state;
   if (state?.phase !== 'created') throw notFound(`region ${nameOrId} not found.`);
   return state;

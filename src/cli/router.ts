@@ -22,7 +22,8 @@ export function addRouterCommands(program: Command, tools: CommandTools): void {
         const given = { router: name, driver: options.driver, options: keyValues(options.option) };
         const added: Router = { ...given, options: withAbsolutePath(given) };
         await checkOptions(house, added);
-        if (added.driver === 'file' && added.options['path'] !== undefined) mkdirSync(added.options['path'], { recursive: true });
+        if (added.driver === 'file' && added.options['path'] !== undefined)
+          mkdirSync(added.options['path'], { recursive: true });
         accepted(await house.regions.handle(regionId, { type: 'AddRouter', data: added }, operatorContext(house.ids)));
         const shown = { name, region: regionName, driver: options.driver, options: added.options };
         outputOf(options, tools).object(shown, [`router ${name} added to region ${regionName}`]);

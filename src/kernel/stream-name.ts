@@ -25,9 +25,3 @@ export function streamName(category: StreamCategory, id: string | number): strin
 export function streamId(stream: string): string {
   return stream.slice(stream.indexOf('-') + 1);
 }
-
-/** The category of a stream name: what stands before the first dash. */
-export function streamCategory(stream: string): string {
-  const dash = stream.indexOf('-');
-  return dash < 0 ? stream : stream.slice(0, dash);
-}

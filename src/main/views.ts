@@ -36,5 +36,3 @@ export function openViews(readModels: ReadModels) {
     workers: shelfOf(workerProjection, readModels),
   };
 }
-
-export type OpenViews = ReturnType<typeof openViews>;

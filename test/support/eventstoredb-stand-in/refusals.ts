@@ -21,7 +21,7 @@ export function notReady(): ServiceError {
   return refusal(status.UNAVAILABLE, 'Server Is Not Ready', {});
 }
 
-export function invalidArgument(details: string): ServiceError {
+function invalidArgument(details: string): ServiceError {
   return refusal(status.INVALID_ARGUMENT, details, {});
 }
 
