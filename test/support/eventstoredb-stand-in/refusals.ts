@@ -1,5 +1,26 @@
 import { Metadata, type ServiceError, status } from '@grpc/grpc-js';
 
+/** The errors of a call, with the trailers from which the client makes its own errors. */
+export function notLeader(host: string, port: number): ServiceError {
+  return refusal(status.NOT_FOUND, 'Leader info available', {
+    exception: 'not-leader',
+    'leader-endpoint-host': host,
+    'leader-endpoint-port': String(port),
+  });
+}
+
+export function accessDenied(): ServiceError {
+  return refusal(status.PERMISSION_DENIED, 'Access Denied', { exception: 'access-denied' });
+}
+
+export function unauthenticated(): ServiceError {
+  return refusal(status.UNAUTHENTICATED, 'Unauthenticated', {});
+}
+
+export function notReady(): ServiceError {
+  return refusal(status.UNAVAILABLE, 'Server Is Not Ready', {});
+}
+
 export function maximumAppendSizeExceeded(limit: number): ServiceError {
   return refusal(status.INVALID_ARGUMENT, `Maximum Append Size of ${limit} Exceeded.`, {
     exception: 'maximum-append-size-exceeded',
