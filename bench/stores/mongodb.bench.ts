@@ -36,16 +36,19 @@ async function measureAll(views: ReadModels, client: MongoClient): Promise<void>
   let round = 0;
   const fresh = async (): Promise<Collection> => views.begin('bench', 1);
   const bare = () => client.db().collection<BareView>(`bare.${(round += 1)}`);
+  const positions = client.db().collection<{ _id: string; position: number }>('barePositions');
+  const moveOn = () => positions.updateOne({ _id: 'bench' }, { $inc: { position: 1 } }, { upsert: true });
 
+  const [growing, bareGrowing] = [await fresh(), bare()];
+  const keyed = (prefix: number) => changes.map(({ key }) => ({ key: `${prefix}/${key}`, json }));
+  let written = 0n;
   await report(
     `writing ${VIEWS} new views`,
     {
-      ours: async () => views.save([{ collection: await fresh(), position: 1n, changes }]),
+      ours: () => views.save([{ collection: growing, position: (written += 1n), changes: keyed(Number(written)) }]),
       baseline: async () => {
-        const collection = bare();
-        // What a generation of ours is made with.
-        await collection.createIndex({ json: 1 }, { sparse: true });
-        await collection.insertMany(bareViews.map((view) => ({ ...view })));
+        await bareGrowing.insertMany(keyed((round += 1)).map(({ key }) => ({ _id: key, json })));
+        await moveOn();
       },
     },
     TARGET,
@@ -58,10 +61,12 @@ async function measureAll(views: ReadModels, client: MongoClient): Promise<void>
   await report('writing 50 views again', {
     ours: () => views.save([{ collection: again, position: (position += 1n), changes: changes.slice(0, 50) }]),
     baseline: () =>
-      bareAgain.bulkWrite(
-        bareViews.slice(0, 50).map(({ _id }) => ({ updateOne: { filter: { _id }, update: { $set: { json } } } })),
-        { ordered: false },
-      ),
+      bareAgain
+        .bulkWrite(
+          bareViews.slice(0, 50).map(({ _id }) => ({ updateOne: { filter: { _id }, update: { $set: { json } } } })),
+          { ordered: false },
+        )
+        .then(moveOn),
   });
 
   const keys = changes.map(({ key }) => key);

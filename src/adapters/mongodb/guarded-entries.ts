@@ -18,23 +18,35 @@ export type GuardedEntries = Readonly<{ use: MongoDatabase['use']; entries: Coll
 const UPDATES_MAX = 64;
 const RACES_MAX = 20;
 
-/** Makes the changes, but for those to entries that have applied a later place already. */
-export async function writeGuarded(guarded: GuardedEntries, changes: readonly EntryChange[]): Promise<void> {
+/**
+ * Makes the changes, but for those to entries that have applied a later place already. `isKnown` is a guess: the right one saves
+ * looking.
+ */
+export async function writeGuarded(
+  guarded: GuardedEntries,
+  changes: readonly EntryChange[],
+  isKnown: (key: string) => boolean,
+): Promise<void> {
   let left = changes;
-  for (let race = 0; left.length > 0; race += 1) {
-    if (race === RACES_MAX)
-      throw new Error(`${guarded.entries.collectionName}: still losing races after ${RACES_MAX} tries`);
-    const places = await placesOf(guarded, left);
-    const isNew = ({ key }: EntryChange): boolean => !places.has(key);
-    const isLater = ({ key, at }: EntryChange): boolean => (places.get(key) ?? at) <= at;
-    const made = await insert(guarded, left.filter(isNew));
+  let isThere = isKnown;
+  let isLater = (_change: EntryChange): boolean => true;
+  for (let race = 0; race < RACES_MAX; race += 1) {
+    const made = await insert(
+      guarded,
+      left.filter(({ key }) => !isThere(key)),
+    );
     const updated = await update(
       guarded,
-      left.filter((change) => !isNew(change) && isLater(change)),
+      left.filter((change) => isThere(change.key) && isLater(change)),
     );
-    // Rare: somebody made the same entries, or dropped an old mark, since we looked.
     left = [...made, ...updated];
+    if (left.length === 0) return;
+    // Some are there that were thought not to be, or the other way round, or somebody has newer ones.
+    const places = await placesOf(guarded, left);
+    isThere = (key) => places.has(key);
+    isLater = ({ key, at }) => (places.get(key) ?? at) <= at;
   }
+  throw new Error(`${guarded.entries.collectionName}: still losing races after ${RACES_MAX} tries`);
 }
 
 async function placesOf(

@@ -1,3 +1,4 @@
+import { BoundedMap } from '../../kernel/bounded-map.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { type MongoDatabase, WRITE_MILLISECONDS } from './database.ts';
 import { type Entry, type EntryChange, type GuardedEntries, writeGuarded } from './guarded-entries.ts';
@@ -27,6 +28,7 @@ const LOAD_KEYS_MAX = 1_000;
 const PORTION_TEXTS_MAX = 1_000;
 const PORTION_CHARACTERS_MAX = 8_000_000;
 const RELOADS_MAX = 10;
+const KNOWN_MAX = 50_000;
 const MARKS_KEPT_MILLISECONDS = 3_600_000;
 
 /** The names of the database's collections that these texts live in. */
@@ -48,6 +50,8 @@ export function openGuardedTexts(db: MongoDatabase, name: string, clock: Clock):
   const { use } = db;
   const guarded = { use, entries };
   const largeTexts = openLargeTexts(db, parts);
+  /** Keys that were seen here: a guess at what is there. */
+  const known = new BoundedMap<string, true>(KNOWN_MAX);
   /** Most collections never have one. */
   let hasLarge: boolean | undefined;
 
@@ -57,6 +61,7 @@ export function openGuardedTexts(db: MongoDatabase, name: string, clock: Clock):
       for (let first = 0; first < keys.length; first += LOAD_KEYS_MAX) {
         const some = keys.slice(first, first + LOAD_KEYS_MAX);
         const loaded = await use(() => entries.find({ _id: { $in: some } }).toArray());
+        for (const { _id } of loaded) known.set(_id, true);
         await addTexts(found, loaded, guarded, largeTexts);
       }
       return found;
@@ -100,7 +105,8 @@ export function openGuardedTexts(db: MongoDatabase, name: string, clock: Clock):
         entryChanges.push({ key, at, content: { parts: texts.length } });
       }
     }
-    await writeGuarded(guarded, entryChanges);
+    await writeGuarded(guarded, entryChanges, (key) => known.get(key) !== undefined);
+    for (const { key } of changes) known.set(key, true);
     hasLarge ??= (await use(() => parts.findOne({}, { projection: { _id: 1 } }))) !== null;
     if (hasLarge)
       await largeTexts.dropBefore(
