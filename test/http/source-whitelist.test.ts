@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
+import { mkdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -373,6 +373,19 @@ test('other methods are refused with those that are there', async () => {
   }
   const { status, headers } = await api.send('/source-whitelist/x', { method: 'GET' });
   assert.equal([status, headers.allow], [405, 'DELETE']);
+});
+
+test('when evidence can’t be stored the answer is 503, nothing is recorded, and later it works again', async () => {
+  const { api, evidence } = await customer('Unlucky');
+  const incoming = join(edgeward.dataDir, 'evidence', 'incoming');
+  await rm(incoming, { recursive: true });
+  const { status, headers, json } = await submitForm(api, { ip: '192.31.196.1', evidence: pdf('', 300_000) });
+  assert.equal([status, json], [503, { message: 'the service is temporarily unavailable.' }]);
+  assert.match(String(headers['retry-after']), /^\d+$/);
+  assert.equal((await listedRequests(api)).data, []);
+  await mkdir(incoming);
+  assert.is((await submitForm(api, { ip: '192.31.196.1', evidence: pdf('', 300_000) })).status, 201);
+  assert.is((await filesBelow(evidence)).length, 1);
 });
 
 // Listing and removing
