@@ -21,7 +21,7 @@ import { finishMemberships } from '../processes/worker-pools/finish-memberships.
 import { instanceLifecycle } from '../processes/worker-pools/instance-lifecycle.ts';
 import { performFinishMembership } from '../processes/worker-pools/perform-finish-membership.ts';
 import { performInstanceLifecycle } from '../processes/worker-pools/perform-instance-lifecycle.ts';
-import { openProcess, type RunningProcess, statesOf } from '../processes/run.ts';
+import { openProcess, type ProcessDependencies, type RunningProcess, statesOf } from '../processes/run.ts';
 import type { Feed, Projector } from '../projections/projector.ts';
 import { type Shelf, shelfOf } from '../projections/shelf.ts';
 import type { Aggregates } from './aggregates.ts';
@@ -45,7 +45,9 @@ export type WiredProcess = Readonly<{ shelf: Feed; start: (projector: Pick<Proje
 
 /** Deployments at the same moment; each router takes one change at a time. */
 const DEPLOYMENTS_MAX = 32;
+const DEPLOYMENTS_IN_REGION_MAX = 12;
 const WEBHOOKS_MAX = 64;
+const WEBHOOKS_TO_CUSTOMER_MAX = 8;
 const REQUESTS_MAX = 32;
 const INSTANCES_MAX = 16;
 /** How long a launch with an uncertain outcome is tried again before the provider's list decides. */
@@ -89,14 +91,19 @@ export function wireProcesses(readModels: ReadModels, tools: ProcessTools): read
   const { config, aggregates, routerDrivers, clock, ids, log } = tools;
   const definitions = processDefinitions(config);
   return [
-    wire(definitions.finishReservations, performFinishReservation(aggregates), REQUESTS_MAX, readModels, tools),
+    wire(
+      definitions.finishReservations,
+      performFinishReservation(aggregates),
+      { concurrency: REQUESTS_MAX },
+      readModels,
+      tools,
+    ),
     wire(
       definitions.quietPeriod,
       performRequestCommit(aggregates.customers, ids),
-      REQUESTS_MAX,
+      { concurrency: REQUESTS_MAX, everyMilliseconds: config.schedulerIntervalMilliseconds },
       readModels,
       tools,
-      config.schedulerIntervalMilliseconds,
     ),
     wire(
       definitions.deployCommit,
@@ -107,14 +114,22 @@ export function wireProcesses(readModels: ReadModels, tools: ProcessTools): read
         log,
         timeoutMilliseconds: config.deployTimeoutMilliseconds,
       }),
-      DEPLOYMENTS_MAX,
+      // Routers that hang in one region leave places to the others.
+      {
+        concurrency: DEPLOYMENTS_MAX,
+        lanes: { of: ({ data }) => String(data.regionId), concurrency: DEPLOYMENTS_IN_REGION_MAX },
+      },
       readModels,
       tools,
     ),
     wire(
       definitions.deliverWebhook,
       performDeliverWebhook({ ...aggregates, ...tools, retries: config.webhookRetries }),
-      WEBHOOKS_MAX,
+      // So does a slow receiver.
+      {
+        concurrency: WEBHOOKS_MAX,
+        lanes: { of: ({ data }) => String(data.customerId), concurrency: WEBHOOKS_TO_CUSTOMER_MAX },
+      },
       readModels,
       tools,
     ),
@@ -131,18 +146,17 @@ function wireWorkerPools(readModels: ReadModels, tools: ProcessTools): readonly 
     launchPatienceMilliseconds: LAUNCH_PATIENCE_MILLISECONDS,
   });
   return [
-    wire(finishMemberships, performFinishMembership(aggregates), REQUESTS_MAX, readModels, tools),
-    wire(instanceLifecycle, performLifecycle, INSTANCES_MAX, readModels, tools),
+    wire(finishMemberships, performFinishMembership(aggregates), { concurrency: REQUESTS_MAX }, readModels, tools),
+    wire(instanceLifecycle, performLifecycle, { concurrency: INSTANCES_MAX }, readModels, tools),
   ];
 }
 
 function wire<E extends Event, S extends object, D extends Duty>(
   process: Process<E, S, D>,
   perform: Perform<D>,
-  concurrency: number,
+  bounds: Pick<ProcessDependencies<S, D>, 'concurrency' | 'lanes' | 'everyMilliseconds'>,
   readModels: ReadModels,
   { store, clock, log }: ProcessTools,
-  everyMilliseconds?: number,
 ): WiredProcess {
   const shelf: Shelf<S> = shelfOf(statesOf(process), readModels);
   return {
@@ -154,8 +168,7 @@ function wire<E extends Event, S extends object, D extends Duty>(
         clock,
         log,
         reached: (position, timeoutMilliseconds) => projector.reached(position, timeoutMilliseconds),
-        concurrency,
-        ...(everyMilliseconds === undefined ? {} : { everyMilliseconds }),
+        ...bounds,
       }),
   };
 }

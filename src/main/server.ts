@@ -24,6 +24,8 @@ import { openViews } from './views.ts';
 /** A server that accepts requests. */
 export type RunningServer = Readonly<{
   url: string;
+  /** Whether what the log holds up to a position can be read, as soon as it can. */
+  shows: (position: bigint) => Promise<boolean>;
   /** Rejects when a part of the server can't go on; resolves after `stop`. */
   ended: Promise<void>;
   /** Stops accepting, finishes requests and deployments under way (bounded), saves, closes. */
@@ -108,7 +110,8 @@ async function startParts(config: Config, log: Log, stores: Stores, leases: read
     await Promise.race([runners.projector.reached(startedAt, CAUGHT_UP_MILLISECONDS), runners.ended]);
     const url = await listen(http, config);
     log.info({ url, pid: process.pid }, 'edgeward is listening');
-    return { url, ended: runners.ended, stop };
+    const shows = (position: bigint): Promise<boolean> => runners.projector.reached(position, SHOWN_MILLISECONDS);
+    return { url, shows, ended: runners.ended, stop };
   } catch (error) {
     await stop();
     throw error;

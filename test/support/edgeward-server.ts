@@ -46,6 +46,8 @@ export type Edgeward = Readonly<{
   json: (...args: readonly string[]) => Promise<unknown>;
   /** Starts the server in this process; gives its URL. `more` are further settings. */
   serve: (more?: Readonly<Record<string, string>>) => Promise<string>;
+  /** Waits until the server of this process, if one runs, shows what commands have changed. */
+  shown: () => Promise<void>;
   /** Stops the server of this process. */
   stop: () => Promise<void>;
   /** Starts the built program in a process of its own. */
@@ -113,6 +115,7 @@ export async function openEdgeward(settings: Readonly<Record<string, string>> = 
     spawn: (args, more = {}) => start(process.execPath, [MAIN, ...args], { ...own, ...more }),
     npm: (args) => start('npm', args, {}),
     logged: () => lines.map((line) => z.record(z.string(), z.unknown()).parse(JSON.parse(line))),
+    shown: async () => void (await server?.shows(await observer().end())),
     events: () => allEvents(observer()),
     end: () => observer().end(),
     remove: async () => {
@@ -266,5 +269,6 @@ export async function addCustomer(
   const { id: tokenId, token } = z
     .object({ id: z.string(), token: z.string() })
     .parse(await edgeward.json('token', 'create', name));
+  await edgeward.shown();
   return { id, name, token, tokenId, subnetIds };
 }
