@@ -30,7 +30,8 @@ export function missingForSshd(): string | undefined {
   return existsSync(SSHD) ? undefined : 'sshd (package openssh-server)';
 }
 
-export async function startSshd(): Promise<LabSshd> {
+/** `more`: lines for its configuration, once its port is known. */
+export async function startSshd(more: (port: number) => readonly string[] = () => []): Promise<LabSshd> {
   const folder = await temporaryFolder();
   const at = (name: string): string => join(folder.path, name);
   for (const key of ['host', 'client', 'stranger']) {
@@ -39,7 +40,7 @@ export async function startSshd(): Promise<LabSshd> {
   await mkdir('/run/sshd', { recursive: true });
   await mkdir(at('tmp'));
   const port = await freePort();
-  await writeFile(at('sshd_config'), [...configuration(port, folder.path), ''].join('\n'));
+  await writeFile(at('sshd_config'), [...configuration(port, folder.path), ...more(port), ''].join('\n'));
   const server = startBoundProcess([SSHD, '-D', '-f', at('sshd_config'), '-E', at('log')]);
   await waitUntil('sshd listens', async () => {
     if (server.exitCode !== null) throw new Error(`sshd ended: ${await readFile(at('log'), 'utf8')}`);
