@@ -1,3 +1,4 @@
+import uuids from '@eventstore/db-client/dist/utils/grpcUUID.js';
 import type streams from '@eventstore/db-client/generated/streams_pb.js';
 import type { ClientDuplexStream } from '@grpc/grpc-js';
 import { randomUUID } from 'node:crypto';
@@ -111,7 +112,8 @@ function openQuestions(clock: Clock, answerMilliseconds: number): Questions {
         wake?.();
       }),
     answer: (response) => {
-      const id = response.getCorrelationId()?.getString() ?? '';
+      // The server gives it back as it came, but for what has timed out there: then as two halves.
+      const id = uuids.parseUUID(response.getCorrelationId()) ?? '';
       const question = asked.get(id);
       if (question === undefined) return;
       asked.delete(id);

@@ -6,7 +6,7 @@ import type { sendUnaryData, ServerDuplexStream, ServerReadableStream } from '@g
 import protobufAny from 'google-protobuf/google/protobuf/any_pb.js';
 import protobufEmpty from 'google-protobuf/google/protobuf/empty_pb.js';
 import { type AppendOutcome, type Expectation, type ProposedEvent, sizeOnDisk } from './event-log.ts';
-import { nameIn, proposedEvent, uuidText } from './messages.ts';
+import { inHalves, nameIn, proposedEvent, uuidText } from './messages.ts';
 import { type Node, refusalOf } from './node.ts';
 import { maximumAppendSizeExceeded, notLeader, notReady } from './refusals.ts';
 
@@ -87,7 +87,11 @@ export function batchAppendCall(
       if (verdict.kind === 'silence') return;
       const response = verdict.kind === 'appended' ? successResponse(verdict) : errorResponse(node, verdict);
       call.write(
-        response.setCorrelationId(request.getCorrelationId()).setStreamIdentifier(options?.getStreamIdentifier()),
+        response
+          .setCorrelationId(
+            verdict.kind === 'timeout' ? inHalves(request.getCorrelationId()) : request.getCorrelationId(),
+          )
+          .setStreamIdentifier(options?.getStreamIdentifier()),
       );
     });
     call.on('end', () => call.end());

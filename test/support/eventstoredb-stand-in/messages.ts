@@ -22,6 +22,15 @@ export function uuidText(uuid: shared.UUID | undefined): string {
   return digits.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
 }
 
+/** The other form of a UUID, in which the server answers what has timed out. */
+export function inHalves(uuid: shared.UUID | undefined): shared.UUID {
+  const digits = uuidText(uuid).replaceAll('-', '');
+  const half = new shared.UUID.Structured()
+    .setMostSignificantBits(signed(digits.slice(0, 16)))
+    .setLeastSignificantBits(signed(digits.slice(16)));
+  return new shared.UUID().setStructured(half);
+}
+
 /** A proposed message of either way to append. */
 export function proposedEvent(
   message: streams.AppendReq.ProposedMessage | streams.BatchAppendReq.ProposedMessage,
@@ -75,4 +84,8 @@ export function streamNotFoundResponse(name: string): streams.ReadResp {
 
 function hexadecimal(bits: string): string {
   return BigInt.asUintN(64, BigInt(bits)).toString(16).padStart(16, '0');
+}
+
+function signed(hexadecimalDigits: string): string {
+  return String(BigInt.asIntN(64, BigInt(`0x${hexadecimalDigits}`)));
 }
