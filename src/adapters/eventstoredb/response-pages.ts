@@ -3,6 +3,7 @@ import type { ClientReadableStream } from '@grpc/grpc-js';
 import type { Clock } from '../../ports/clock.ts';
 import type { EventStoreConnection } from './connection.ts';
 import { CallFailed, failureOf } from './failures.ts';
+import { openSilence, type Silence } from './silence.ts';
 
 export type Reading = Readonly<{
   connection: EventStoreConnection;
@@ -26,6 +27,7 @@ export async function* responsePages(
 ): AsyncGenerator<readonly streams.ReadResp[], void, undefined> {
   const { signal } = reading;
   const arrivals = openArrivals(request, reading.connection);
+  const silence = openSilence(reading.clock, reading.silenceMilliseconds);
   const stop = () => arrivals.cancel();
   signal.addEventListener('abort', stop, { once: true });
   if (signal.aborted) stop();
@@ -34,13 +36,16 @@ export async function* responsePages(
       const page = arrivals.take();
       if (page.length > 0) {
         yield page;
+        // The consumer's time is not the server's silence.
+        silence.heard();
         continue;
       }
       if (arrivals.isOver()) return;
-      await nextArrival(arrivals, reading);
+      await nextArrival(arrivals, silence, reading);
     }
   } finally {
     signal.removeEventListener('abort', stop);
+    silence.stop();
     arrivals.cancel();
   }
 }
@@ -50,7 +55,7 @@ type Arrivals = Readonly<{
   take: () => readonly streams.ReadResp[];
   isOver: () => boolean;
   /** Resolves at the next change. */
-  changed: () => Promise<void>;
+  changed: () => Promise<'changed'>;
   cancel: () => void;
 }>;
 
@@ -94,7 +99,8 @@ function openArrivals(request: streams.ReadReq, connection: EventStoreConnection
       return page;
     },
     isOver: () => cancelled || (over && buffer.length === 0 && failure === undefined),
-    changed: () => (over ? Promise.resolve() : new Promise((resolve) => void (wake = resolve))),
+    changed: () =>
+      over ? Promise.resolve('changed') : new Promise((resolve) => void (wake = () => resolve('changed'))),
     cancel: () => {
       cancelled = true;
       buffer = [];
@@ -104,18 +110,16 @@ function openArrivals(request: streams.ReadReq, connection: EventStoreConnection
   };
 }
 
-async function nextArrival(arrivals: Arrivals, reading: Reading): Promise<void> {
-  const { clock, silenceMilliseconds, isAlive } = reading;
-  const waiting = new AbortController();
-  const silence = clock.wait(silenceMilliseconds, waiting.signal).then(
-    () => 'silence' as const,
-    () => 'over' as const,
-  );
-  const outcome = await Promise.race([arrivals.changed(), silence]);
-  waiting.abort();
-  if (outcome === 'silence' && !((await isAlive?.()) ?? false)) {
-    throw new CallFailed(`no answer for ${silenceMilliseconds} ms`, false);
+async function nextArrival(arrivals: Arrivals, silence: Silence, reading: Reading): Promise<void> {
+  const { silenceMilliseconds, isAlive } = reading;
+  const outcome = await Promise.race([arrivals.changed(), silence.due()]);
+  if (outcome === 'changed') {
+    silence.heard();
+    // What comes in one burst becomes one page.
+    await new Promise((resolve) => void setImmediate(resolve));
+    return;
   }
-  // What comes in one burst becomes one page.
-  await new Promise((resolve) => void setImmediate(resolve));
+  if (!silence.isOverdue()) return;
+  if (!((await isAlive?.()) ?? false)) throw new CallFailed(`no answer for ${silenceMilliseconds} ms`, false);
+  silence.heard();
 }
