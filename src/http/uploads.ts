@@ -33,6 +33,8 @@ const HEAD_BYTES = 4_100;
 const FILE_NAME_BYTES_MAX = 255;
 const FIELD_NAME_LENGTH_MAX = 100;
 const WRONG_FIELDS_MAX = 20;
+/** From the last byte of a body to the end of its reading: a parser that waits for more than there is must not wait for ever. */
+const ENDING_MILLISECONDS_MAX = 30_000;
 /** After an early answer this much more is read and thrown away, so that the client can read the answer; then the connection ends. */
 const IGNORED_BYTES_MAX = 16 * 1024 * 1024;
 
@@ -89,6 +91,14 @@ function parserOf({ headers }: IncomingMessage, { fieldsMax }: UploadForm): busb
   }
 }
 
+/**
+ * Whether the closing boundary was seen. Busboy 1.6 goes on with what follows it in the same piece, and then waits for the end of a file that
+ * can't come: what is a part after the end must be known as such.
+ */
+function isClosed(parser: Writable): boolean {
+  return '_complete' in parser && parser._complete === true;
+}
+
 type Reading = Readonly<{
   request: IncomingMessage;
   parser: Writable & Pick<busboy.Busboy, 'on'>;
@@ -108,6 +118,7 @@ class UploadReader {
   #files = 0;
   #received = 0;
   #taking: Promise<void> = Promise.resolve();
+  #ending: NodeJS.Timeout | undefined;
   #isOver = false;
 
   constructor(reading: Reading) {
@@ -120,6 +131,9 @@ class UploadReader {
     request.on('data', this.#count);
     request.on('error', this.#breakDown);
     request.socket.once('close', this.#breakDown);
+    request.once('end', () => {
+      if (!this.#isOver) this.#ending = setTimeout(this.#breakDown, ENDING_MILLISECONDS_MAX);
+    });
     parser.on('field', (name, value, { valueTruncated }) => this.#takeField(name, value, valueTruncated));
     parser.on('file', (name, stream, { filename }) => this.#openFile(name, stream, filename));
     for (const limit of ['fieldsLimit', 'partsLimit'] as const) parser.on(limit, () => this.#stop(tooManyFields));
@@ -129,7 +143,7 @@ class UploadReader {
     request.pipe(parser);
   }
 
-  /** The client went away in the middle. The request itself says nothing of it once it was answered as unreadable. */
+  /** The client went away in the middle, or the body does not add up. The request itself says nothing of it once it was answered as unreadable. */
   readonly #breakDown = (): void => this.#stop(MALFORMED);
 
   readonly #count = (piece: Buffer): void => {
@@ -139,6 +153,7 @@ class UploadReader {
 
   #takeField(name: string | undefined, value: string | undefined, isTruncated: boolean): void {
     const { fields, file } = this.#of.form;
+    if (isClosed(this.#of.parser)) return this.#stop(MALFORMED);
     if (name === undefined || value === undefined) return this.#blame('body', 'has a part that can not be read.');
     if (name === file) return this.#blame(name, 'must be a file, with a file name.');
     const kind = Object.hasOwn(fields, name) ? fields[name] : undefined;
@@ -155,6 +170,7 @@ class UploadReader {
     this.#files += 1;
     // The parser tells how a stream ended; an error of its own would only be said twice.
     stream.on('error', () => undefined);
+    if (isClosed(this.#of.parser)) this.#stop(MALFORMED);
     if (this.#isOver) return void stream.resume();
     if (name !== form.file) {
       const isText = name !== undefined && Object.hasOwn(form.fields, name);
@@ -224,6 +240,7 @@ class UploadReader {
   #leave(): boolean {
     if (this.#isOver) return false;
     this.#isOver = true;
+    clearTimeout(this.#ending);
     this.#of.request.off('data', this.#count);
     this.#of.request.socket.off('close', this.#breakDown);
     return true;

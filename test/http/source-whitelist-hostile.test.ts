@@ -58,6 +58,22 @@ test('an empty body, and one that is nothing but its end', async () => {
   await isTurnedAway(formBody([]), 422, '"regions":["is required');
 });
 
+test('parts after the end, whether they end or not', async () => {
+  const { headers, body } = formBody(good);
+  const end = Buffer.from(`--${BOUNDARY}--\r\n`);
+  const unended = body.subarray(0, body.length - end.length);
+  for (const pieces of [
+    [end, body],
+    [end, unended],
+    [body, body],
+    [body, unended],
+  ]) {
+    const answer = await send({ method: 'POST', headers, body: Buffer.concat(pieces) });
+    assert.equal([answer.status, answer.text.includes('is not valid multipart')], [400, true], answer.text);
+  }
+  assert.equal(await evidenceFiles(), []);
+});
+
 test('a field given twice, whether it says the same or not', async () => {
   await isTurnedAway(formBody([...good, ip]), 422, '"ip":["must be given once."]');
   await isTurnedAway(formBody([...good, { name: 'ip', value: '192.31.196.2' }]), 422, 'must be given once.');
