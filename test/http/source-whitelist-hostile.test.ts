@@ -251,6 +251,18 @@ test('a body that ends too early, at any byte, is refused and leaves nothing', a
   assert.equal(await evidenceFiles(), []);
 });
 
+test('a body in pieces of any size is understood', async () => {
+  for (const [at, size] of [1, 2, 3, 7, 31, 64, 100].entries()) {
+    const { body } = formBody(submissionParts({ ip: `192.31.196.${200 + at}`, evidence: pdf(`pieces of ${size}`) }));
+    const pieces = Array.from({ length: Math.ceil(body.length / size) }, (_, piece) =>
+      body.subarray(piece * size, (piece + 1) * size),
+    );
+    const answer = await sendInPieces(pieces);
+    assert.is(answer.status, 201, answer.text);
+  }
+  assert.is((await evidenceFiles()).length, 7);
+});
+
 test('damaged bodies are refused or understood, and leave no more files than requests', async () => {
   const { headers, body } = formBody(good);
   const damage = fc.oneof(
