@@ -1,3 +1,4 @@
+import { test } from 'uvu';
 import { leasesContract } from '../../contracts/leases.ts';
 import { readModelsContract } from '../../contracts/read-models.ts';
 import { snapshotsContract } from '../../contracts/snapshots.ts';
@@ -5,7 +6,10 @@ import { startMongoServer } from '../../support/ferretdb.ts';
 import { placeOn } from './opening.ts';
 
 const server = await startMongoServer();
-if (server !== undefined) {
+if (server === undefined) {
+  test.skip('the contracts of views, snapshots and leases in MongoDB');
+  test.run();
+} else {
   readModelsContract('views in MongoDB', async () => {
     const { open, stop } = await placeOn(server);
     return { open: async () => (await open()).readModels, showsSavesInPart: true, stop };

@@ -7,7 +7,8 @@ import { failureOf, placeOn } from './opening.ts';
 const server = await startMongoServer();
 const test = suite('opening MongoDB');
 
-if (server !== undefined) {
+if (server === undefined) test.skip('there is no server');
+else {
   test('a URL that is none is refused with what would be right, and shows no password', async () => {
     const place = await placeOn(server);
     for (const url of [
