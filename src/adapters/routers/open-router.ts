@@ -2,10 +2,17 @@ import { type OpenRouter, RouterFailure } from '../../ports/routers.ts';
 import { BIRD_DRIVER } from './bird/bird.ts';
 import { FILE_DRIVER } from './file/file-driver.ts';
 import { FRR_DRIVER } from './frr/frr.ts';
+import { JUNOS_DRIVER, OPENCONFIG_DRIVER } from './netconf/netconf.ts';
 import type { RouterContext, RouterDriverKind } from './router-options.ts';
 
 /** The drivers that ship, in the order in which help texts show them. */
-export const ROUTER_DRIVERS: readonly RouterDriverKind[] = [FILE_DRIVER, FRR_DRIVER, BIRD_DRIVER];
+export const ROUTER_DRIVERS: readonly RouterDriverKind[] = [
+  FILE_DRIVER,
+  FRR_DRIVER,
+  BIRD_DRIVER,
+  JUNOS_DRIVER,
+  OPENCONFIG_DRIVER,
+];
 
 /** Opens routers by their driver's name. Opening checks the options; nothing is connected to before the first call. */
 export function createOpenRouter(

@@ -1,0 +1,154 @@
+import { type Cidr, formatCidr } from '../../../kernel/addresses/cidr.ts';
+import { RouterFailure, type RouterFailureCode } from '../../../ports/routers.ts';
+import { stoppedInTime } from '../turns.ts';
+import { PERSIST_ID } from './candidate-lock.ts';
+import type { Dialect } from './dialect.ts';
+import type { NetconfSession, Reply } from './netconf-session.ts';
+import {
+  COMMIT,
+  commitForNow,
+  confirmCommit,
+  DISCARD_CHANGES,
+  editCandidate,
+  getConfig,
+  SAVE_RUNNING,
+  VALIDATE_CANDIDATE,
+} from './operations.ts';
+import { RpcFailure, textOfError } from './rpc-error.ts';
+import { childNamed, type XmlElement } from './xml.ts';
+
+/** How lists are changed on a kind of router. */
+export type ChangePlan = Readonly<{
+  dialect: Dialect;
+  /** The router takes back by itself what is not confirmed within so many seconds. */
+  confirmSeconds: number;
+  /** Where the router is to check a change before its commit, if it offers to. */
+  validation: Validation;
+  /** Copies what runs to what the router starts with, where these are two. */
+  save: boolean;
+  /** Texts in warnings that pass, besides the dialect's own. */
+  ignoredWarnings: readonly string[];
+}>;
+
+export type Validation = 'with-edit' | 'before-commit' | 'none';
+
+/** A list, what it is to hold, and how long anybody waits. */
+export type ChangeTask = Readonly<{ list: string; wanted: readonly Cidr[]; signal: AbortSignal }>;
+
+/** What a router holds of a list. @throws RpcFailure, RouterFailure */
+export async function readList(
+  session: NetconfSession,
+  dialect: Dialect,
+  list: string,
+  signal: AbortSignal,
+): Promise<readonly string[] | 'absent'> {
+  const { reply } = await session.call(getConfig('running', dialect.filterFor(list)), signal);
+  return dialect.entriesIn(childNamed(reply, 'data'), list);
+}
+
+/**
+ * Makes a list hold what is wanted, under the candidate's lock; whether anything had to be changed. Until the commit is sent a
+ * failure means that nothing was changed, after that it says `outcome-unknown` unless the router has answered.
+ */
+export async function changeList(session: NetconfSession, task: ChangeTask, plan: ChangePlan): Promise<boolean> {
+  const { list, wanted, signal } = task;
+  const held = await readList(session, plan.dialect, list, signal);
+  if (isHeld(held, wanted)) return false;
+  await session.call(DISCARD_CHANGES, signal);
+  await prepare(session, task, plan);
+  if (signal.aborted) throw stoppedInTime(signal);
+  const { confirmedCommit } = session.capabilities;
+  if (confirmedCommit === undefined) {
+    await send(session, COMMIT, task, plan);
+    return true;
+  }
+  const persist = confirmedCommit === 'persist' ? PERSIST_ID : undefined;
+  await send(session, commitForNow(plan.confirmSeconds, persist), task, plan);
+  await seeThatItIsHeld(session, task, plan);
+  await send(session, persist === undefined ? COMMIT : confirmCommit(persist), task, plan);
+  return true;
+}
+
+/** Copies what runs to what the router starts with, where these are two. @throws RouterFailure when it was not copied */
+export async function saveRunning(session: NetconfSession, { list, signal }: ChangeTask): Promise<void> {
+  if (!session.capabilities.startup) return;
+  try {
+    await session.call(SAVE_RUNNING, signal);
+  } catch (failure) {
+    if (!(failure instanceof RpcFailure)) throw unknownOutcome(list, signal, failure);
+    throw new RouterFailure('rejected', `${list} is in force but was not saved: ${failure.message}`, {
+      cause: failure,
+    });
+  }
+}
+
+/** A refusal in the words of the port. */
+export function refused(what: string, failure: RpcFailure): RouterFailure {
+  const code = REFUSALS.find(([tag]) => failure.has(tag))?.[1] ?? 'rejected';
+  return new RouterFailure(code, `${what}: ${failure.message}`, { cause: failure });
+}
+
+const REFUSALS: readonly (readonly [tag: string, code: RouterFailureCode])[] = [
+  ['access-denied', 'not-permitted'],
+  ['lock-denied', 'locked'],
+  ['in-use', 'locked'],
+  ['resource-denied', 'locked'],
+  ['too-big', 'too-large'],
+];
+
+async function prepare(session: NetconfSession, { list, wanted, signal }: ChangeTask, plan: ChangePlan): Promise<void> {
+  const { dialect, validation } = plan;
+  const validates = session.capabilities.validate ? validation : 'none';
+  const edit = editCandidate(dialect.replacementFor(list, wanted), validates === 'with-edit');
+  heed(list, await session.call(edit, signal), plan);
+  if (validates === 'before-commit') heed(list, await session.call(VALIDATE_CANDIDATE, signal), plan);
+}
+
+/** From here on an answer that does not come is no failure: the router goes on by itself. */
+async function send(session: NetconfSession, operation: XmlElement, task: ChangeTask, plan: ChangePlan): Promise<void> {
+  const { list, signal } = task;
+  const reply = await session.call(operation, signal).catch((failure: unknown) => {
+    throw failure instanceof RpcFailure ? refused(list, failure) : unknownOutcome(list, signal, failure);
+  });
+  heed(list, reply, plan);
+}
+
+/** Routers answer ok to what they do not know, and then hold something else. */
+async function seeThatItIsHeld(session: NetconfSession, task: ChangeTask, plan: ChangePlan): Promise<void> {
+  const { list, wanted, signal } = task;
+  const held = await readList(session, plan.dialect, list, signal).catch((failure: unknown) => {
+    throw failure instanceof RpcFailure ? refused(list, failure) : unknownOutcome(list, signal, failure);
+  });
+  if (isHeld(held, wanted)) return;
+  const entries = held === 'absent' ? 'is missing' : `has ${held.length} entries`;
+  throw new RouterFailure(
+    'rejected',
+    `${list} ${entries} after a change to ${wanted.length} that the router answered with ok; it was taken back`,
+  );
+}
+
+function isHeld(held: readonly string[] | 'absent', wanted: readonly Cidr[]): boolean {
+  if (held === 'absent') return false;
+  return held.length === wanted.length && wanted.every((cidr, at) => formatCidr(cidr) === held[at]);
+}
+
+function heed(list: string, { warnings }: Reply, { dialect, ignoredWarnings }: ChangePlan): void {
+  const unknown = warnings.filter(({ message = '' }) => {
+    const isHarmless = dialect.harmlessWarnings.some((pattern) => pattern.test(message));
+    return !isHarmless && !ignoredWarnings.some((text) => message.includes(text));
+  });
+  if (unknown.length === 0) return;
+  const said = unknown.slice(0, 3).map(textOfError).join('; ');
+  throw new RouterFailure(
+    'rejected',
+    `${list}: the router warns, and option ignore_warnings does not say that it may: ${said}`,
+  );
+}
+
+function unknownOutcome(list: string, signal: AbortSignal, failure: unknown): RouterFailure {
+  const because = failure instanceof Error ? failure.message : String(failure);
+  const shown = signal.aborted ? 'the wait was stopped' : because;
+  return new RouterFailure('outcome-unknown', `${list} was sent, but its outcome was not seen: ${shown}`, {
+    cause: signal.aborted ? signal.reason : failure,
+  });
+}

@@ -1,0 +1,73 @@
+import { type RouterDriver, RouterFailure } from '../../../ports/routers.ts';
+import { createDriverCalls } from '../driver-calls.ts';
+import { wantedPrefixes } from '../prefixes.ts';
+import { createTurns } from '../turns.ts';
+import { refused } from './netconf-change.ts';
+import type { NetconfLists } from './netconf-lists.ts';
+import type { NetconfSession } from './netconf-session.ts';
+import type { NetconfSessions } from './netconf-sessions.ts';
+import { RpcFailure } from './rpc-error.ts';
+
+export type NetconfDriverOptions = Readonly<{
+  sessions: NetconfSessions;
+  lists: NetconfLists;
+  /** The longest list that the router can be expected to take. */
+  maxEntries: number;
+  close: () => Promise<void>;
+}>;
+
+type SessionWork<T> = (session: NetconfSession) => Promise<T>;
+
+const WAITING = 1000;
+
+/** Keeps prefix lists on a router that speaks NETCONF and has a candidate datastore. One call runs at a time. */
+export function createNetconfDriver({ sessions, lists, maxEntries, close }: NetconfDriverOptions): RouterDriver {
+  const turns = createTurns(1, WAITING);
+  const calls = createDriverCalls();
+
+  const withSession = async <T>(what: string, signal: AbortSignal, work: SessionWork<T>): Promise<T> => {
+    const withCandidateOnly = async (session: NetconfSession): Promise<T> => {
+      requireCandidate(session);
+      return work(session);
+    };
+    try {
+      return await turns.take(signal, () => sessions.use(signal, withCandidateOnly));
+    } catch (failure) {
+      throw failure instanceof RpcFailure ? refused(what, failure) : failure;
+    }
+  };
+
+  return {
+    check: (signal) =>
+      calls.run(signal, undefined, () => withSession('the check', signal, (session) => lists.check(session, signal))),
+    read: (list, signal) =>
+      calls.run(signal, list, () => withSession(list, signal, (session) => lists.read(session, list, signal))),
+    replace: (list, prefixes, signal) =>
+      calls.run(signal, list, async () => {
+        const wanted = wantedPrefixes(prefixes);
+        requireRoom(list, wanted.length, maxEntries);
+        await withSession(list, signal, (session) => lists.replace(session, { list, wanted, signal }));
+      }),
+    close: () =>
+      calls.close(async () => {
+        await sessions.close();
+        await close();
+      }),
+  };
+}
+
+function requireCandidate({ capabilities }: NetconfSession): void {
+  if (capabilities.candidate) return;
+  throw new RouterFailure(
+    'rejected',
+    'the router offers no candidate datastore, which keeps a half-made change out of force',
+  );
+}
+
+function requireRoom(list: string, entries: number, most: number): void {
+  if (entries <= most) return;
+  throw new RouterFailure(
+    'too-large',
+    `${list} is to have ${entries} entries, and option max_entries says that the router takes ${most}; nothing was sent`,
+  );
+}

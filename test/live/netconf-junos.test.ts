@@ -1,0 +1,34 @@
+import { test } from 'uvu';
+import { routerConnectionContract } from '../contracts/router-connection.ts';
+import { routerDriverContract } from '../contracts/router-driver.ts';
+import { missingForNetconfd, openNetconf, startNetconfd } from '../support/netconfd.ts';
+import { isSettled, netconfUnderTest } from '../support/netconfd-contract.ts';
+import { startSshd } from '../support/sshd.ts';
+
+const missing = missingForNetconfd();
+
+if (missing === undefined) {
+  routerDriverContract('router contract: junos', async () => netconfUnderTest('junos', await startNetconfd(), 1000));
+
+  routerConnectionContract('router connection contract: junos', async () => {
+    const netconfd = await startNetconfd();
+    const other = await startSshd();
+    const { sshd } = netconfd;
+    return {
+      port: sshd.port,
+      openThrough: (port) => openNetconf('junos', netconfd, { port: String(port) }),
+      withBadLogin: () => openNetconf('junos', netconfd, { key: sshd.strangersKey }),
+      withWrongHostKey: () => openNetconf('junos', netconfd, { host_key: other.fingerprint }),
+      isClean: () => isSettled(netconfd),
+      stop: async () => {
+        await other.stop();
+        await netconfd.stop();
+      },
+    };
+  });
+} else {
+  console.log(`skipped: junos, as this machine has no ${missing}`);
+  test.skip('router contract: junos');
+}
+
+test.run();

@@ -1,0 +1,134 @@
+import type { ChildProcess } from 'node:child_process';
+import { existsSync, rmSync } from 'node:fs';
+import { mkdir, readFile } from 'node:fs/promises';
+import { userInfo } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { systemClock } from '../../src/adapters/clock.ts';
+import { parseHostKeyPin } from '../../src/adapters/routers/host-key.ts';
+import { openNetconfSession, type NetconfSession } from '../../src/adapters/routers/netconf/netconf-session.ts';
+import { createOpenRouter } from '../../src/adapters/routers/open-router.ts';
+import { createSshSession, type SshSession } from '../../src/adapters/routers/ssh-session.ts';
+import type { RouterDriver } from '../../src/ports/routers.ts';
+import { never } from '../contracts/router-driver.ts';
+import { startBoundProcess } from './bound-process.ts';
+import { routerContext } from './router-context.ts';
+import { type LabSshd, missingForSshd, startSshd } from './sshd.ts';
+import { temporaryFolder } from './temporary-folder.ts';
+import { waitUntil } from './wait-until.ts';
+
+const NETCONFD = '/usr/sbin/netconfd';
+const SUBSYSTEM = '/usr/sbin/netconf-subsystem';
+const MODULES = fileURLToPath(new URL('yang', import.meta.url));
+
+/** A real NETCONF server behind a real sshd, with models that have the shape of our dialects. */
+export type LabNetconfd = Readonly<{
+  sshd: LabSshd;
+  /** The options that make a driver find it and log in. */
+  options: Readonly<Record<string, string>>;
+  /** A NETCONF session that is none of the driver's. */
+  session: () => Promise<NetconfSession>;
+  /** How many changes clients have made to what runs. */
+  changes: () => Promise<number>;
+  /** Ends the server without asking it. */
+  kill: () => Promise<void>;
+  /** Starts the server with what it has saved. */
+  start: () => Promise<void>;
+  stop: () => Promise<void>;
+}>;
+
+/** What is missing here to run netconfd, in words; undefined when nothing is. */
+export function missingForNetconfd(): string | undefined {
+  return missingForSshd() ?? (existsSync(NETCONFD) ? undefined : 'netconfd (package netconfd)');
+}
+
+/** `more`: options of netconfd's. */
+export async function startNetconfd(more: readonly string[] = []): Promise<LabNetconfd> {
+  const folder = await temporaryFolder();
+  const at = (name: string): string => join(folder.path, name);
+  await mkdir(at('home'));
+  const sshd = await startSshd((port) => [
+    `Subsystem netconf ${SUBSYSTEM} --ncxserver-sockname=${port}@${at('socket')}`,
+  ]);
+  const sessions: SshSession[] = [];
+  let server: ChildProcess | undefined;
+
+  const start = async (): Promise<void> => {
+    rmSync(at('socket'), { force: true });
+    // It keeps its configuration in its user's home, whatever it is told; so it gets a home of its own.
+    const home = userInfo().homedir;
+    const words = [NETCONFD, ...OPTIONS, ...more, `--modpath=${MODULES}:/usr/share/yuma/modules`];
+    const place = [`--ncxserver-sockname=${at('socket')}`, `--port=${sshd.port}`, `--log=${at('log')}`, '--log-append'];
+    const script = 'mount --bind "$0" "$1" && cd "$0" && shift && exec "$@"';
+    const started = startBoundProcess(['unshare', '--mount', 'sh', '-c', script, at('home'), home, ...words, ...place]);
+    server = started;
+    await waitUntil('netconfd listens', () => {
+      if (started.exitCode !== null) throw new Error('netconfd has ended');
+      return existsSync(at('socket'));
+    });
+  };
+  const kill = async (): Promise<void> => {
+    const running = server;
+    if (running === undefined) return;
+    server = undefined;
+    const ended = new Promise((resolve) => running.once('exit', resolve));
+    running.kill('SIGKILL');
+    await ended;
+  };
+  await start();
+
+  const { transport: _, ...options } = sshd.options;
+  return {
+    sshd,
+    options,
+    session: async () => {
+      const ssh = sshSessionTo(sshd);
+      sessions.push(ssh);
+      const channel = await ssh.subsystem('netconf', never);
+      return openNetconfSession(channel, { clock: systemClock, answerMilliseconds: 120_000 }, never);
+    },
+    changes: async () => {
+      const log = await readFile(at('log'), 'utf8');
+      const changes = log.matchAll(
+        /edit-transaction (\d+): operation \w+ on session [1-9]\d* by .*\n.*target 'running'/g,
+      );
+      return new Set([...changes].map(([, transaction]) => transaction)).size;
+    },
+    kill,
+    start,
+    stop: async () => {
+      for (const ssh of sessions) await ssh.close();
+      await kill();
+      await sshd.stop();
+      await folder.remove();
+    },
+  };
+}
+
+/** A driver for a server of the lab, with more options and secrets as given. */
+export function openNetconf(
+  driver: 'junos' | 'openconfig',
+  { options }: LabNetconfd,
+  more: Readonly<Record<string, string>> = {},
+): RouterDriver {
+  return createOpenRouter(routerContext())({ name: 'core1', driver, options: { ...options, ...more } });
+}
+
+const OPTIONS = [
+  '--module=junos-shaped-policy',
+  '--module=openconfig-shaped-routing-policy',
+  '--target=candidate',
+  '--with-validate=true',
+  '--access-control=off',
+  `--superuser=${userInfo().username}`,
+  '--max-sessions=64',
+  '--log-level=info',
+];
+
+function sshSessionTo({ options, port }: LabSshd): SshSession {
+  const { host = '', user = '', key = '', host_key: pinned = '' } = options;
+  const hostKey = parseHostKeyPin(pinned);
+  if (hostKey === undefined) throw new Error('the test server has a host key');
+  const login = async (): Promise<{ privateKey: string }> => ({ privateKey: await readFile(key, 'utf8') });
+  return createSshSession({ host, port, user, hostKey, login }, systemClock);
+}
