@@ -67,7 +67,7 @@ export async function startSshServer(options: TestSshServerOptions): Promise<Tes
   // The sockets below ssh2's connections, which it does not show.
   const listener: unknown = Reflect.get(server, '_srv');
   if (!isEmitter(listener)) throw new Error('ssh2 has changed: a server listens by its _srv');
-  listener.on('connection', (socket) => sockets.add(socket));
+  listener.on('connection', (socket) => sockets.add(socket.setNoDelay(true)));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const address: unknown = server.address();
   if (typeof address !== 'object' || address === null || !('port' in address) || typeof address.port !== 'number') {
