@@ -35,8 +35,10 @@ export type Answer = Readonly<{ content: string } | { raw: string } | 'silence' 
 
 export type StandInBehaviour = Readonly<{
   capabilities: readonly string[];
-  /** Answers an operation in place of the server; undefined leaves it to the server. */
+  /** Answers an operation in place of the server; undefined leaves it to the server. `number` counts those of that name from 1. */
   answer?: (operation: string, number: number) => Answer | undefined;
+  /** What stands in a reply before what the server answers. */
+  remark?: (operation: string) => string;
   /** The hello, in place of the usual one. */
   hello?: string;
 }>;
@@ -69,9 +71,10 @@ export async function startNetconfStandIn(behaviour: StandInBehaviour): Promise<
       serveNetconf(channel, behaviour, (operation) => {
         const name = nameOf(operation);
         operations.push(name);
-        return (
-          behaviour.answer?.(name, operations.filter((other) => other === name).length) ?? perform(store, operation)
-        );
+        const number = operations.filter((other) => other === name).length;
+        const given = behaviour.answer?.(name, number) ?? perform(store, operation);
+        if (typeof given === 'string' || 'raw' in given) return given;
+        return { content: `${behaviour.remark?.(name) ?? ''}${given.content}` };
       });
     },
   });
