@@ -77,9 +77,10 @@ netconf('reading: under the lock, so that nothing that it shows is going to be t
 netconf(
   'an old Junos: without names for commits that wait, the session that made them is what keeps them',
   async ({ start }) => {
-    const legacy = (name: string): string => `urn:ietf:params:xml:ns:netconf:${name}`;
     const { router, driver } = await start({
-      capabilities: ['base:1.0', 'capability:candidate:1.0', 'capability:confirmed-commit:1.0'].map(legacy),
+      capabilities: ['base:1.0', 'capability:candidate:1.0', 'capability:confirmed-commit:1.0'].map(
+        (name) => `urn:ietf:params:xml:ns:netconf:${name}`,
+      ),
     });
     await driver.replace(LIST, OLD, never);
     assert.equal(await driver.read(LIST, never), OLD);
@@ -162,8 +163,10 @@ for (const [operation, text] of [
 
 for (const operation of ['edit-config', 'validate', 'commit confirmed'] as const) {
   netconf(`any other warning is a failure, and what was done is taken back: ${operation}`, async ({ start }) => {
-    const remark = (name: string): string => (name === operation ? warning('the fan is loud') : '');
-    const { router, driver } = await start({ remark, options: { validation: 'before-commit' } });
+    const { router, driver } = await start({
+      remark: (name) => (name === operation ? warning('the fan is loud') : ''),
+      options: { validation: 'before-commit' },
+    });
     const failure = await fails('rejected', driver.replace(LIST, OLD, never));
     assert.match(failure.message, /Svc-A: the router warns, and option ignore_warnings.*the fan is loud/);
     assert.is(router.running(LIST), undefined);
