@@ -19,6 +19,7 @@ import { waitUntil } from './wait-until.ts';
 
 const NETCONFD = '/usr/sbin/netconfd';
 const SUBSYSTEM = '/usr/sbin/netconf-subsystem';
+const MODELS = ['junos-shaped-policy', 'openconfig-shaped-routing-policy'];
 const MODULES = fileURLToPath(new URL('yang', import.meta.url));
 
 /** A real NETCONF server behind a real sshd, with models that have the shape of our dialects. */
@@ -42,8 +43,16 @@ export function missingForNetconfd(): string | undefined {
   return missingForSshd() ?? (existsSync(NETCONFD) ? undefined : 'netconfd (package netconfd)');
 }
 
-/** `more`: options of netconfd's. */
-export async function startNetconfd(more: readonly string[] = []): Promise<LabNetconfd> {
+/** A server that differs from the usual one, which has both models, lets everybody do everything, and starts with what ran. */
+export type NetconfdOptions = Readonly<{
+  modules?: readonly string[];
+  accessControl?: 'off' | 'enforcing';
+  superuser?: string;
+  /** The configuration that it starts with is another than the one that runs. */
+  startup?: boolean;
+}>;
+
+export async function startNetconfd(options: NetconfdOptions = {}): Promise<LabNetconfd> {
   const folder = await temporaryFolder();
   const at = (name: string): string => join(folder.path, name);
   await mkdir(at('home'));
@@ -57,7 +66,7 @@ export async function startNetconfd(more: readonly string[] = []): Promise<LabNe
     rmSync(at('socket'), { force: true });
     // It keeps its configuration in its user's home, whatever it is told; so it gets a home of its own.
     const home = userInfo().homedir;
-    const words = [NETCONFD, ...OPTIONS, ...more, `--modpath=${MODULES}:/usr/share/yuma/modules`];
+    const words = [NETCONFD, ...wordsFor(options), `--modpath=${MODULES}:/usr/share/yuma/modules`];
     const place = [`--ncxserver-sockname=${at('socket')}`, `--port=${sshd.port}`, `--log=${at('log')}`, '--log-append'];
     const script = 'mount --bind "$0" "$1" && cd "$0" && shift && exec "$@"';
     const started = startBoundProcess(['unshare', '--mount', 'sh', '-c', script, at('home'), home, ...words, ...place]);
@@ -77,10 +86,10 @@ export async function startNetconfd(more: readonly string[] = []): Promise<LabNe
   };
   await start();
 
-  const { transport: _, ...options } = sshd.options;
+  const { transport: _, ...login } = sshd.options;
   return {
     sshd,
-    options,
+    options: login,
     session: async () => {
       const ssh = sshSessionTo(sshd);
       sessions.push(ssh);
@@ -114,16 +123,23 @@ export function openNetconf(
   return createOpenRouter(routerContext())({ name: 'core1', driver, options: { ...options, ...more } });
 }
 
-const OPTIONS = [
-  '--module=junos-shaped-policy',
-  '--module=openconfig-shaped-routing-policy',
-  '--target=candidate',
-  '--with-validate=true',
-  '--access-control=off',
-  `--superuser=${userInfo().username}`,
-  '--max-sessions=64',
-  '--log-level=info',
-];
+function wordsFor({
+  modules = MODELS,
+  accessControl = 'off',
+  superuser,
+  startup = false,
+}: NetconfdOptions): readonly string[] {
+  return [
+    ...modules.map((module) => `--module=${module}`),
+    '--target=candidate',
+    '--with-validate=true',
+    `--with-startup=${startup}`,
+    `--access-control=${accessControl}`,
+    `--superuser=${superuser ?? userInfo().username}`,
+    '--max-sessions=64',
+    '--log-level=info',
+  ];
+}
 
 function sshSessionTo({ options, port }: LabSshd): SshSession {
   const { host = '', user = '', key = '', host_key: pinned = '' } = options;
