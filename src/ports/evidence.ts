@@ -26,13 +26,16 @@ export type StoredEvidence = EvidenceReference &
 
 /** Files that were given as proof, for good, outside of the event log. */
 export type EvidenceStore = Readonly<{
+  /** Whether other processes may take files in at the same time. */
+  isShared: boolean;
   /** Begins to take in a file of a customer. @throws StoreUnavailable */
   begin: (customerId: number) => Promise<EvidenceDraft>;
   /** The bytes of a file, piece by piece, which must be read; `undefined` when there is none. */
   read: (reference: EvidenceReference) => Promise<AsyncIterable<Uint8Array> | undefined>;
   /**
    * Removes what processes that ended in the middle left behind: every draft, and stored files that were neither kept nor released and
-   * that no event names. Only while nobody else takes files in.
+   * that no event names. A store that is not shared is asked at the start, while nobody takes files in. A shared one leaves alone what
+   * may be in use still, and is asked again from time to time.
    */
   recover: (isNamed: (reference: EvidenceReference) => Promise<boolean>) => Promise<void>;
 }>;

@@ -28,6 +28,7 @@ export function openEvidenceFiles(directory: string): EvidenceStore {
 }
 
 class EvidenceFiles implements EvidenceStore {
+  readonly isShared = false;
   readonly #directory: string;
   readonly #uses = new Map<string, Use>();
   readonly #turns = new Map<string, Promise<unknown>>();

@@ -1,4 +1,4 @@
-import { type Collection, type Db, type Document, MongoClient, type MongoClientOptions } from 'mongodb';
+import { type Collection, type Db, type Document, MongoClient, type MongoClientOptions, type ObjectId } from 'mongodb';
 import type { Clock } from '../../ports/clock.ts';
 import { StoreUnavailable } from '../../ports/event-store.ts';
 import { StoreRefused } from '../../ports/store-refused.ts';
@@ -6,8 +6,8 @@ import { failureOf, isLoginRefused, isNotPermitted } from './failures.ts';
 
 /** One database, with every use of it bounded and its failures told as the ports tell them. */
 export type MongoDatabase = Readonly<{
-  /** A collection whose documents have a text as id. */
-  collection: <T extends Document & { _id: string }>(name: string) => Collection<T>;
+  /** A collection whose documents have a text as id, or one that the driver made. */
+  collection: <T extends Document & { _id: string | ObjectId }>(name: string) => Collection<T>;
   collectionNames: () => Promise<readonly string[]>;
   drop: (name: string) => Promise<void>;
   /** Runs one command. @throws StoreUnavailable when the database is away, closed, or does not answer in time */

@@ -24,6 +24,18 @@ const PASSING: ReadonlySet<unknown> = new Set([
   13_436,
 ]);
 
+/** Where a large message breaks off, the driver gives the socket's own error. */
+const SOCKET_FAILURES: ReadonlySet<unknown> = new Set([
+  'EPIPE',
+  'ECONNRESET',
+  'ECONNREFUSED',
+  'ECONNABORTED',
+  'ETIMEDOUT',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ERR_STREAM_DESTROYED',
+]);
+
 /** Somebody else made a document of this id. */
 export function isDuplicateKey(error: unknown): boolean {
   return error instanceof MongoServerError && error.code === DUPLICATE_KEY;
@@ -45,6 +57,7 @@ export function failureOf(error: unknown): unknown {
 }
 
 function isAway(error: unknown): boolean {
+  if (error instanceof Error && 'code' in error && SOCKET_FAILURES.has(error.code)) return true;
   if (!(error instanceof MongoError)) return false;
   if (error.hasErrorLabel('RetryableWriteError') || error.hasErrorLabel('RetryableError')) return true;
   if (error instanceof MongoWriteConcernError) return true;

@@ -1,9 +1,12 @@
 import type { Clock } from '../../ports/clock.ts';
+import type { EvidenceStore } from '../../ports/evidence.ts';
 import type { Leases } from '../../ports/leases.ts';
 import type { Log } from '../../ports/log.ts';
 import type { ReadModels } from '../../ports/read-models.ts';
 import type { Snapshots } from '../../ports/snapshots.ts';
 import { openMongoDatabase } from './database.ts';
+import { openMongoEvidence } from './evidence.ts';
+import { makeEvidenceIndexes } from './evidence-records.ts';
 import { makeIndexes } from './guarded-texts.ts';
 import { makeLeaseIndex } from './lease-records.ts';
 import { openMongoLeases } from './leases.ts';
@@ -22,6 +25,8 @@ export type MongoDbOptions = Readonly<{
   patienceMilliseconds?: number;
   /** Another may take a lease that was not renewed for this long. */
   leaseExpiryMilliseconds?: number;
+  /** Evidence that no event was seen to name for this long was left behind by a process that ended. */
+  abandonedMilliseconds?: number;
 }>;
 
 export type MongoDb = Readonly<{
@@ -29,24 +34,36 @@ export type MongoDb = Readonly<{
   snapshots: Snapshots;
   leases: Leases;
   rateLimits: MongoRateLimitStore;
+  evidence: EvidenceStore;
   /** Releases the leases, then closes the connections. */
   close: () => Promise<void>;
 }>;
 
-/** Read models, snapshots, leases and counts in one MongoDB database (4.4 or newer; alone, as a replica set, or sharded). @throws StoreRefused */
+/** Read models, snapshots, leases, counts and evidence in one MongoDB database (4.4 or newer; alone, as a replica set, or sharded). @throws StoreRefused */
 export async function openMongoDb(options: MongoDbOptions): Promise<MongoDb> {
-  const { url, clock, log, label, patienceMilliseconds = 8_000, leaseExpiryMilliseconds } = options;
+  const {
+    url,
+    clock,
+    log,
+    label,
+    patienceMilliseconds = 8_000,
+    leaseExpiryMilliseconds,
+    abandonedMilliseconds,
+  } = options;
   const db = await openMongoDatabase({ url, clock, patienceMilliseconds });
   await makeIndexes(db, SNAPSHOTS);
   await makeRateLimitIndex(db);
   await makeLeaseIndex(db);
+  await makeEvidenceIndexes(db);
   const expiry = leaseExpiryMilliseconds === undefined ? {} : { expiryMilliseconds: leaseExpiryMilliseconds };
+  const abandoned = abandonedMilliseconds === undefined ? {} : { abandonedMilliseconds };
   const leases = openMongoLeases({ db, clock, log, label, ...expiry });
   return {
     readModels: openMongoReadModels(db, clock),
     snapshots: openMongoSnapshots(db, clock),
     leases,
     rateLimits: openMongoRateLimitStore(db, clock),
+    evidence: openMongoEvidence({ db, clock, log, ...abandoned }),
     close: async () => {
       await leases.close();
       await db.close();

@@ -1,13 +1,14 @@
 import { test } from 'uvu';
+import { evidenceContract } from '../../contracts/evidence.ts';
 import { leasesContract } from '../../contracts/leases.ts';
 import { readModelsContract } from '../../contracts/read-models.ts';
 import { snapshotsContract } from '../../contracts/snapshots.ts';
 import { startMongoServer } from '../../support/ferretdb.ts';
-import { placeOn } from './opening.ts';
+import { evidenceCount, placeOn } from './opening.ts';
 
 const server = await startMongoServer();
 if (server === undefined) {
-  test.skip('the contracts of views, snapshots and leases in MongoDB');
+  test.skip('the contracts of views, snapshots, leases and evidence in MongoDB');
   test.run();
 } else {
   readModelsContract('views in MongoDB', async () => {
@@ -21,5 +22,10 @@ if (server === undefined) {
   leasesContract('leases in MongoDB', async () => {
     const { open, stop } = await placeOn(server);
     return { open: async (label) => (await open({ label })).leases, stop };
+  });
+  evidenceContract('evidence in GridFS', async () => {
+    const { open, look, stop } = await placeOn(server);
+    const [first, next] = [await open(), await open({ abandonedMilliseconds: 0 })];
+    return { evidence: first.evidence, reopen: () => next.evidence, count: () => evidenceCount(look), stop };
   });
 }

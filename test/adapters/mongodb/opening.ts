@@ -39,3 +39,22 @@ export function failureOf(work: Promise<unknown>): Promise<unknown> {
     (error: unknown) => error,
   );
 }
+
+/** How many files of evidence there are, whole or in part, whatever for. */
+export async function evidenceCount(look: MongoClient): Promise<number> {
+  const db = look.db();
+  const [claims, files, chunks] = await Promise.all([
+    db.collection<{ _id: string }>('evidence.claims').find().toArray(),
+    db.collection('evidence.files').find().toArray(),
+    db
+      .collection('evidence.chunks')
+      .find({}, { projection: { files_id: 1 } })
+      .toArray(),
+  ]);
+  const ids = [
+    ...claims.map(({ _id }) => _id),
+    ...files.map(({ _id }) => _id),
+    ...chunks.map((chunk) => chunk.files_id),
+  ];
+  return new Set(ids.map(String)).size;
+}
