@@ -2,13 +2,9 @@
 import { readFileSync } from 'node:fs';
 import { createLog } from './adapters/log.ts';
 import { runProgram } from './cli/program.ts';
-import { BadConfig, readConfig } from './config.ts';
+import { readConfig } from './config.ts';
 import { commandHouse } from './main/command-house.ts';
-import { StoreUnavailable } from './ports/event-store.ts';
-
-/** sysexits.h: a setting is wrong; a service that is needed can't be reached. */
-const EXIT_CONFIG = 78;
-const EXIT_UNAVAILABLE = 69;
+import { explainFailure } from './main/explain-failure.ts';
 
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
   version: string;
@@ -31,12 +27,7 @@ process.exitCode = await runProgram(process.argv.slice(2), {
     const { demo } = await import('./main/demo.ts');
     await demo({ exit, write: (text) => void process.stdout.write(text), stopped: interrupted() });
   },
-  explain: (error) => {
-    const message = error instanceof Error ? error.message : String(error);
-    if (error instanceof BadConfig) return { exitCode: EXIT_CONFIG, message };
-    if (error instanceof StoreUnavailable) return { exitCode: EXIT_UNAVAILABLE, message };
-    return { exitCode: 1, message };
-  },
+  explain: explainFailure,
 });
 
 async function serve(): Promise<void> {

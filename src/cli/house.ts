@@ -41,7 +41,7 @@ export type ProjectionStatus = Readonly<{ name: string; version: number; positio
 export type House = Readonly<{
   store: EventStore;
   /** The store as an audit must see it: data as they were written, neither upcast nor checked. */
-  storeAsStored: EventStore;
+  storeAsStored: () => Promise<EventStore>;
   clock: Clock;
   ids: Ids;
   secrets: Secrets;

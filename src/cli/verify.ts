@@ -69,7 +69,7 @@ async function toItsEnd(findings: Findings, checking: Promise<void>): Promise<vo
 
 async function checkChains(house: House, findings: Findings, progress: (done: bigint) => void): Promise<void> {
   const ends = new Map<string, Readonly<{ revision: bigint; hash: string }>>();
-  for await (const page of house.storeAsStored.readAll(BEGINNING)) {
+  for await (const page of (await house.storeAsStored()).readAll(BEGINNING)) {
     for (const event of page) {
       const { stream, revision, position, metadata } = event;
       const before = ends.get(stream);

@@ -44,7 +44,7 @@ function houseOf(config: Config, log: Log, stores: Stores): House {
   return {
     ...aggregates,
     store,
-    storeAsStored: stores.storeAsStored(),
+    storeAsStored: stores.storeAsStored,
     clock,
     ids,
     secrets,

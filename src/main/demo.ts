@@ -8,6 +8,7 @@ import { createLog } from '../adapters/log.ts';
 import { runProgram } from '../cli/program.ts';
 import { readConfig } from '../config.ts';
 import { commandHouse } from './command-house.ts';
+import { explainFailure } from './explain-failure.ts';
 import { type RunningServer, startServer } from './server.ts';
 
 const DEMO_SECONDS_MAX = 60;
@@ -62,7 +63,7 @@ function commandRunner(withHouse: ReturnType<typeof commandHouse>, write: (text:
       writeError: write,
       serve: unused,
       demo: unused,
-      explain: (error) => ({ exitCode: 1, message: error instanceof Error ? error.message : String(error) }),
+      explain: explainFailure,
     });
     if (exitCode !== 0) throw new Error(`edgeward ${args.join(' ')} ended with ${exitCode}`);
     write(printed);

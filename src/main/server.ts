@@ -66,7 +66,8 @@ type Runners = Readonly<{
 async function startParts(config: Config, log: Log, stores: Stores, leases: readonly Lease[]): Promise<RunningServer> {
   const { store, readModels, snapshots, secrets, evidence } = stores;
   const [clock, ids] = [systemClock, systemIds];
-  await recoverEvidence(evidence, store);
+  // Only where nobody else takes files in meanwhile.
+  if (!stores.areShared) await recoverEvidence(evidence, store);
   const aggregates = openAggregates({ store, codec, snapshots, clock, ids, log });
   const routerDrivers = openRouterDrivers(createOpenRouter({ secrets, clock, ids }));
   const sender = createWebhookSender({
@@ -171,12 +172,13 @@ async function startRunners(
   };
 }
 
-async function takeLeases({ leases }: Stores, config: Config): Promise<readonly Lease[]> {
+async function takeLeases({ leases, areShared }: Stores, config: Config): Promise<readonly Lease[]> {
+  // A command may hold this for a moment, to bring views up to date.
+  const projections = (): Promise<Lease> => leases.acquire('projections', AbortSignal.timeout(LEASE_WAIT_MILLISECONDS));
+  if (areShared) return [await projections()];
   const server = await leases.tryAcquire('server');
   if ('heldBy' in server) throw new AlreadyServed(`another server runs on ${config.dataDir}: ${server.heldBy}`);
-  // A command may hold this for a moment, to bring views up to date.
-  const projections = await leases.acquire('projections', AbortSignal.timeout(LEASE_WAIT_MILLISECONDS));
-  return [server, projections];
+  return [server, await projections()];
 }
 
 async function readiness(

@@ -1,12 +1,17 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { systemClock } from '../adapters/clock.ts';
+import { openEventStoreDb } from '../adapters/eventstoredb/event-store.ts';
 import { openEvidenceFiles } from '../adapters/files/evidence.ts';
 import { openSecretFiles } from '../adapters/files/secrets.ts';
+import { openMongoDb } from '../adapters/mongodb/mongodb.ts';
+import type { MongoRateLimitStore } from '../adapters/mongodb/rate-limit-store.ts';
 import { openSqliteEventStore } from '../adapters/sqlite/event-store.ts';
 import { openSqliteLeases } from '../adapters/sqlite/leases.ts';
 import { openSqliteReadModels } from '../adapters/sqlite/read-models.ts';
 import type { Config } from '../config.ts';
-import { asStored, createCodec } from '../events/codec.ts';
+import { asStored, type Codec, createCodec } from '../events/codec.ts';
+import { STREAM_CATEGORIES } from '../kernel/stream-name.ts';
 import type { EvidenceStore } from '../ports/evidence.ts';
 import type { EventStore } from '../ports/event-store.ts';
 import type { Leases } from '../ports/leases.ts';
@@ -18,40 +23,92 @@ import { EVENT_CATALOGUE } from './event-catalogue.ts';
 
 export type Stores = Readonly<{
   store: EventStore;
-  storeAsStored: () => EventStore;
+  /** The log as an audit must see it; opened when it is first asked for. */
+  storeAsStored: () => Promise<EventStore>;
   readModels: ReadModels;
   snapshots: Snapshots;
+  /** Among all who use these stores: of the read-model store when both stores are shared, otherwise of the data directory. */
   leases: Leases;
   secrets: Secrets;
   evidence: EvidenceStore;
+  /** Both stores are servers of their own, so that several edgeward servers may use them. */
+  areShared: boolean;
+  /** One count for all servers, where there may be several. */
+  rateLimits: MongoRateLimitStore | undefined;
   close: () => Promise<void>;
 }>;
 
+/** What the read-model store gives. */
+type ReadSide = Pick<Stores, 'readModels' | 'snapshots'> &
+  Readonly<{
+    shared: Readonly<{ leases: Leases; rateLimits: MongoRateLimitStore }> | undefined;
+    close: () => Promise<void>;
+  }>;
+
 export const codec = createCodec(EVENT_CATALOGUE);
 
-/** Opens the stores that the settings name. `label` is how others see who holds a lease. */
+/** Opens the stores that the settings name. `label` is how others see who holds a lease. @throws StoreRefused, StoreUnavailable */
 export async function openStores(config: Config, log: Log, label: string): Promise<Stores> {
   mkdirSync(config.dataDir, { recursive: true, mode: 0o700 });
-  const file = join(config.dataDir, 'events.db');
-  const store = openSqliteEventStore({ file, codec, log });
-  const readModels = openSqliteReadModels({ file: join(config.dataDir, 'views.db') });
-  const leases = openSqliteLeases({ directory: join(config.dataDir, 'locks'), label });
-  const secrets = openSecretFiles(join(config.dataDir, 'secrets'));
-  const evidence = openEvidenceFiles(join(config.dataDir, 'evidence'));
-  let audited: EventStore | undefined;
+  const store = await openEventStore(config, codec, log);
+  const readSide = await openReadSide(config, log, label).catch(async (error: unknown) => {
+    await store.close();
+    throw error;
+  });
+  const areShared = !isEmbedded(config.eventStoreUrl) && !isEmbedded(config.readModelUrl);
+  const own = openSqliteLeases({ directory: join(config.dataDir, 'locks'), label });
+  let audited: Promise<EventStore> | undefined;
   return {
     store,
-    storeAsStored: () => (audited ??= openSqliteEventStore({ file, codec: asStored(codec), log })),
-    readModels: readModels.readModels,
-    snapshots: readModels.snapshots,
-    leases,
-    secrets,
-    evidence,
+    storeAsStored: () => (audited ??= openEventStore(config, asStored(codec), log)),
+    readModels: readSide.readModels,
+    snapshots: readSide.snapshots,
+    leases: areShared && readSide.shared !== undefined ? readSide.shared.leases : own,
+    secrets: openSecretFiles(join(config.dataDir, 'secrets')),
+    evidence: openEvidence(config),
+    areShared,
+    rateLimits: areShared ? readSide.shared?.rateLimits : undefined,
     close: async () => {
-      await leases.close();
-      await readModels.readModels.close();
-      await audited?.close();
+      await own.close();
+      await readSide.close();
+      await (await audited?.catch(() => undefined))?.close();
       await store.close();
     },
   };
+}
+
+function isEmbedded(url: string): boolean {
+  return url.startsWith('sqlite:');
+}
+
+/** Opens the event store alone. @throws StoreRefused */
+export async function openEventStore(
+  { eventStoreUrl, dataDir }: Config,
+  eventCodec: Codec,
+  log: Log,
+): Promise<EventStore> {
+  if (isEmbedded(eventStoreUrl)) {
+    return openSqliteEventStore({ file: join(dataDir, 'events.db'), codec: eventCodec, log });
+  }
+  const categories = STREAM_CATEGORIES;
+  return openEventStoreDb({ url: eventStoreUrl, codec: eventCodec, clock: systemClock, log, categories });
+}
+
+async function openReadSide({ readModelUrl, dataDir }: Config, log: Log, label: string): Promise<ReadSide> {
+  if (isEmbedded(readModelUrl)) {
+    const { readModels, snapshots } = openSqliteReadModels({ file: join(dataDir, 'views.db') });
+    return { readModels, snapshots, shared: undefined, close: () => readModels.close() };
+  }
+  const { readModels, snapshots, leases, rateLimits, close } = await openMongoDb({
+    url: readModelUrl,
+    clock: systemClock,
+    log,
+    label,
+  });
+  return { readModels, snapshots, shared: { leases, rateLimits }, close };
+}
+
+/** Files that were given as proof. */
+function openEvidence({ dataDir }: Config): EvidenceStore {
+  return openEvidenceFiles(join(dataDir, 'evidence'));
 }

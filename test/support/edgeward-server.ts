@@ -5,13 +5,13 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import { createLog } from '../../src/adapters/log.ts';
-import { openSqliteEventStore } from '../../src/adapters/sqlite/event-store.ts';
 import { runProgram } from '../../src/cli/program.ts';
-import { BadConfig, readConfig } from '../../src/config.ts';
+import { readConfig } from '../../src/config.ts';
 import type { Recorded } from '../../src/kernel/event.ts';
 import { commandHouse } from '../../src/main/command-house.ts';
+import { explainFailure } from '../../src/main/explain-failure.ts';
 import { type RunningServer, startServer } from '../../src/main/server.ts';
-import { codec } from '../../src/main/stores.ts';
+import { codec, openEventStore } from '../../src/main/stores.ts';
 import { BEGINNING, type EventStore } from '../../src/ports/event-store.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 import { waitUntil } from './wait-until.ts';
@@ -82,9 +82,8 @@ export async function openEdgeward(settings: Readonly<Record<string, string>> = 
   };
   process.once('exit', cleanUpAtExit);
   let server: RunningServer | undefined;
-  let opened: EventStore | undefined;
-  const observer = (): EventStore =>
-    (opened ??= openSqliteEventStore({ file: join(dataDir, 'events.db'), codec, log }));
+  let opened: Promise<EventStore> | undefined;
+  const observer = (): Promise<EventStore> => (opened ??= openEventStore(readConfig(own), codec, log));
   const stop = async (): Promise<void> => {
     await server?.stop();
     server = undefined;
@@ -115,13 +114,13 @@ export async function openEdgeward(settings: Readonly<Record<string, string>> = 
     spawn: (args, more = {}) => start(process.execPath, [MAIN, ...args], { ...own, ...more }),
     npm: (args) => start('npm', args, {}),
     logged: () => lines.map((line) => z.record(z.string(), z.unknown()).parse(JSON.parse(line))),
-    shown: async () => void (await server?.shows(await observer().end())),
-    events: () => allEvents(observer()),
-    end: () => observer().end(),
+    shown: async () => void (await server?.shows(await (await observer()).end())),
+    events: async () => allEvents(await observer()),
+    end: async () => (await observer()).end(),
     remove: async () => {
       for (const child of children) if (child.exitCode === null) child.kill('SIGKILL');
       await stop();
-      await opened?.close();
+      await (await opened)?.close();
       process.off('exit', cleanUpAtExit);
       await removeFolder();
     },
@@ -143,10 +142,7 @@ async function runCommand(
     withHouse: commandHouse(() => readConfig(settings), log),
     serve: () => Promise.reject(new Error('servers are started with serve()')),
     demo: () => Promise.reject(new Error('the demo runs in a process of its own')),
-    explain: (error) => ({
-      exitCode: error instanceof BadConfig ? 78 : 1,
-      message: error instanceof Error ? error.message : String(error),
-    }),
+    explain: explainFailure,
   });
   return { exitCode, out, err };
 }

@@ -1,0 +1,72 @@
+// The event store and the read models are chosen apart from one another. What is wrong with either is said in one line at the start.
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { openApiClient } from '../support/api-client.ts';
+import { addCustomer, addRegion, openEdgeward } from '../support/edgeward-server.ts';
+import { startEventStoreStandIn } from '../support/eventstoredb-stand-in/stand-in.ts';
+import { startMongoServer } from '../support/ferretdb.ts';
+
+const test = suite('choosing the stores');
+const events = await startEventStoreStandIn();
+const mongo = await startMongoServer();
+const esdb = `esdb://127.0.0.1:${events.port}?tls=false`;
+
+const setUps: readonly (readonly [name: string, settings: () => Readonly<Record<string, string>>])[] = [
+  ['EventStoreDB and SQLite', () => ({ EVENT_STORE_URL: esdb })],
+  ...(mongo === undefined
+    ? []
+    : ([
+        ['SQLite and MongoDB', () => ({ READ_MODEL_URL: mongo.freshUrl() })],
+        ['EventStoreDB and MongoDB', () => ({ EVENT_STORE_URL: esdb, READ_MODEL_URL: mongo.freshUrl() })],
+      ] as const)),
+];
+
+for (const [name, settings] of setUps) {
+  test(`${name}: commands and a server work on them, also after a restart`, async () => {
+    const edgeward = await openEdgeward(settings());
+    // The log of the stand-in goes on from one set-up to the next: names must be new.
+    const block = setUps.findIndex(([at]) => at === name);
+    const [region, customer] = [`region-${block}`, `customer ${block}`];
+    await addRegion(edgeward, region);
+    const { token } = await addCustomer(edgeward, customer, [[`198.51.100.${block * 16}/28`, region]]);
+    const before = openApiClient(await edgeward.serve(), token);
+    const disabled = await before.post('/ips/disable', { ip: `198.51.100.${block * 16 + 1}` });
+    assert.is(disabled.status, 200, disabled.text);
+    await before.close();
+    await edgeward.stop();
+    const after = openApiClient(await edgeward.serve(), token);
+    assert.match((await after.get('/subnets')).text, /"pending":1\b/);
+    await after.close();
+    assert.match(JSON.stringify(await edgeward.json('verify')), /"problems":\[\]/);
+    await edgeward.remove();
+  });
+}
+
+test('what is wrong with a store is said in one line, to commands and by the server, with an exit code that tells what it is', async () => {
+  await Promise.all(
+    (
+      [
+        [{ EVENT_STORE_URL: 'esdb://host:port' }, 78, /EVENT_STORE_URL/],
+        [{ READ_MODEL_URL: 'mongodb://host/?nonsense=1' }, 78, /READ_MODEL_URL/],
+        [{ EVENT_STORE_URL: 'esdb://127.0.0.1:1?tls=false' }, 69, /127\.0\.0\.1:1/],
+        [{ READ_MODEL_URL: 'mongodb://127.0.0.1:1/x' }, 69, /127\.0\.0\.1:1/],
+      ] as const
+    ).map(async ([settings, code, line]) => {
+      const edgeward = await openEdgeward(settings);
+      const server = await edgeward.spawn(['serve']);
+      const command = await edgeward.command('region', 'list');
+      for (const [exitCode, said] of [
+        [command.exitCode, command.err],
+        [await server.ended, server.err()],
+      ] as const) {
+        assert.is(exitCode, code, said);
+        assert.match(said, line);
+        assert.match(said, /^edgeward: [^\n]+\n$/, 'one line');
+      }
+      await edgeward.remove();
+    }),
+  );
+});
+
+test.after(() => events.stop());
+test.run();
