@@ -16,10 +16,39 @@ export type RouterDriver = Readonly<{
    * Compares first: a list that holds them already is not touched. Resolving is no proof: the caller reads back. @throws RouterFailure
    */
   replace: (list: string, prefixes: readonly string[], signal: AbortSignal, options?: ReplaceOptions) => Promise<void>;
+  /**
+   * Takes the list away from the router; one that is absent already is left alone. Where a dialect's empty list is none, that is
+   * what it makes. Refused (`rejected`) by routers whose configuration still uses the list. @throws RouterFailure
+   */
+  remove: (list: string, signal: AbortSignal) => Promise<void>;
+  /** The names of the lists with our prefix that the router has, sorted. @throws RouterFailure */
+  lists: (signal: AbortSignal) => Promise<readonly string[]>;
+  /**
+   * Where the driver can hold a change back: has the router check it, and puts nothing in force. Holds the router until the change
+   * is kept or taken back: whoever prepares must end it. Undefined when this very router can't. @throws RouterFailure
+   */
+  prepare?: (list: string, prefixes: readonly string[], signal: AbortSignal) => Promise<PreparedChange | undefined>;
   /** Reachable, logged in, and allowed to write; changes nothing. @throws RouterFailure */
   check: (signal: AbortSignal) => Promise<void>;
   /** Lets no more calls begin, and closes when those that run are over. */
   close: () => Promise<void>;
+}>;
+
+/**
+ * A change that a router has checked. Until `confirm` the router goes back to what it had by itself, at the latest when its timer
+ * is over: also when this process, or the way to the router, is gone.
+ */
+export type PreparedChange = Readonly<{
+  /** What the list held. */
+  before: readonly string[] | 'absent';
+  /** Puts it in force for a while; nothing is sent to a router that holds it already. @throws RouterFailure */
+  commit: (signal: AbortSignal) => Promise<void>;
+  /** What the list holds now. @throws RouterFailure */
+  read: (signal: AbortSignal) => Promise<readonly string[] | 'absent'>;
+  /** Keeps it, and lets go of the router, whatever comes of it. Only reading back decides. @throws RouterFailure */
+  confirm: (signal: AbortSignal) => Promise<void>;
+  /** Has the router go back to what it had, and lets go of it; does nothing after `confirm`. Reading back tells. */
+  undo: () => Promise<void>;
 }>;
 
 /** `timeoutMilliseconds`: how long the caller is going to wait, so that what can't be done by then is refused before it is begun. */

@@ -158,6 +158,109 @@ export function routerDriverContract(name: string, start: () => Promise<RouterUn
     assert.is(entriesOf(await driver.read('Svc-FOREIGN-ONLY', never)).length, 0);
   });
 
+  test('a list that is removed is absent; removing it again, or one that nobody made, sends nothing', async ({
+    driver,
+    router,
+  }) => {
+    await driver.replace('Svc-REMOVED', ['192.0.2.0/24', '2001:db8::/48'], never);
+    await driver.replace('Svc-REMOVED-NOT', ['192.0.2.0/24'], never);
+    await driver.remove('Svc-REMOVED', never);
+    assert.is(await driver.read('Svc-REMOVED', never), 'absent');
+    assert.equal(await driver.read('Svc-REMOVED-NOT', never), ['192.0.2.0/24']);
+    const before = await router.changes();
+    await driver.remove('Svc-REMOVED', never);
+    await driver.remove('Svc-NEVER-MADE', never);
+    assert.is(await router.changes(), before);
+    await driver.replace('Svc-REMOVED', ['198.51.100.0/24'], never);
+    assert.equal(await driver.read('Svc-REMOVED', never), ['198.51.100.0/24']);
+  });
+
+  test('the names of the lists are told, sorted, also of what others have put under our prefix', async ({
+    driver,
+    router,
+  }) => {
+    await driver.replace('Svc-NAMES-2', ['192.0.2.0/24'], never);
+    await driver.replace('Svc-NAMES-1', ['2001:db8::/48'], never);
+    await router.plantForeign('Svc-NAMES-3');
+    const named = async (): Promise<readonly string[]> =>
+      (await driver.lists(never)).filter((list) => list.startsWith('Svc-NAMES'));
+    assert.equal(await named(), ['Svc-NAMES-1', 'Svc-NAMES-2', 'Svc-NAMES-3']);
+    const before = await router.changes();
+    const all = await driver.lists(never);
+    assert.equal(all, [...all].sort());
+    assert.is(await router.changes(), before);
+    for (const list of await named()) await driver.remove(list, never);
+    assert.equal(await named(), []);
+  });
+
+  test('a name may begin with "_" after our prefix', async ({ driver }) => {
+    await driver.replace('Svc-_UNDERLINE', ['192.0.2.0/24'], never);
+    assert.equal(await driver.read('Svc-_UNDERLINE', never), ['192.0.2.0/24']);
+    assert.ok((await driver.lists(never)).includes('Svc-_UNDERLINE'));
+    await driver.remove('Svc-_UNDERLINE', never);
+    assert.is(await driver.read('Svc-_UNDERLINE', never), 'absent');
+  });
+
+  for (const [what, before] of [
+    ['a list that is there', ['192.0.2.0/24', '2001:db8::/48']],
+    ['a list that nobody made', 'absent'],
+  ] as const) {
+    test(`${what}: a prepared change is not in force; taken back, the list is what it was`, async ({ driver }) => {
+      const list = `Svc-PREPARED-${before.length}`;
+      if (before !== 'absent') await driver.replace(list, before, never);
+      const prepared = await driver.prepare?.(list, ['198.51.100.0/24'], never);
+      if (prepared === undefined) return;
+      assert.equal(prepared.before, before);
+      assert.equal(await prepared.read(never), before);
+      await prepared.undo();
+      assert.equal(await driver.read(list, never), before);
+    });
+
+    test(`${what}: in force for a while and taken back, it is what it was; kept, it is what it was to be`, async ({
+      driver,
+    }) => {
+      const list = `Svc-TRIED-${before.length}`;
+      if (before !== 'absent') await driver.replace(list, before, never);
+      const tried = await driver.prepare?.(list, ['198.51.100.0/24'], never);
+      if (tried === undefined) return;
+      await tried.commit(never);
+      assert.equal(await tried.read(never), ['198.51.100.0/24']);
+      await tried.undo();
+      assert.equal(await driver.read(list, never), before);
+      const kept = await driver.prepare?.(list, ['198.51.100.0/24'], never);
+      await kept?.commit(never);
+      await kept?.confirm(never);
+      await kept?.undo();
+      assert.equal(await driver.read(list, never), ['198.51.100.0/24']);
+    });
+  }
+
+  test('a prepared change to what the list holds already sends nothing', async ({ driver, router }) => {
+    await driver.replace('Svc-PREPARED-EQUAL', ['192.0.2.0/24'], never);
+    const before = await router.changes();
+    const prepared = await driver.prepare?.('Svc-PREPARED-EQUAL', ['192.0.2.0/24'], never);
+    await prepared?.commit(never);
+    await prepared?.confirm(never);
+    assert.is(await router.changes(), before);
+    assert.equal(await driver.read('Svc-PREPARED-EQUAL', never), ['192.0.2.0/24']);
+  });
+
+  test('other changes wait for the end of a prepared one, and a closing driver does, too', async ({
+    driver,
+    router,
+  }) => {
+    const second = router.open();
+    const prepared = await second.prepare?.('Svc-PREPARED-FIRST', ['192.0.2.0/24'], never);
+    const next = second.replace('Svc-PREPARED-NEXT', ['192.0.2.0/24'], never);
+    const closing = second.close();
+    await prepared?.commit(never);
+    await prepared?.confirm(never);
+    await Promise.all([next, closing]);
+    const entries = prepared === undefined ? 'absent' : ['192.0.2.0/24'];
+    assert.equal(await driver.read('Svc-PREPARED-FIRST', never), entries);
+    assert.equal(await driver.read('Svc-PREPARED-NEXT', never), ['192.0.2.0/24']);
+  });
+
   for (const list of [
     'CUSTOMER-LIST',
     'svc-acme',
@@ -174,6 +277,7 @@ export function routerDriverContract(name: string, start: () => Promise<RouterUn
       const before = await router.changes();
       await fails('not-permitted', driver.replace(list, ['192.0.2.0/24'], never));
       await fails('not-permitted', driver.read(list, never));
+      await fails('not-permitted', driver.remove(list, never));
       assert.is(await router.changes(), before);
     });
   }

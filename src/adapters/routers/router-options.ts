@@ -57,6 +57,23 @@ export function mustBe(right: string): { error: (issue: { input?: unknown }) => 
   return { error: ({ input }) => (input === undefined ? `is missing; it must be ${right}` : `must be ${right}`) };
 }
 
+/** An option that is a whole number between two others; `right` says so in words. */
+export function wholeNumber(
+  right: string,
+  from: number,
+  to: number,
+): z.ZodPipe<z.ZodString, z.ZodTransform<number, string>> {
+  return z
+    .string(mustBe(right))
+    .regex(/^(?:0|[1-9]\d{0,6})$/, mustBe(right))
+    .transform((text, context) => {
+      const value = Number(text);
+      if (value >= from && value <= to) return value;
+      context.addIssue({ code: 'custom', message: `must be ${right}` });
+      return z.NEVER;
+    });
+}
+
 function describeOptions(variants: readonly z.ZodObject[]): readonly RouterOption[] {
   const names = new Set(variants.flatMap((variant) => Object.keys(variant.shape)));
   return [...names].map((name) => {

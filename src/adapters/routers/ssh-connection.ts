@@ -41,8 +41,15 @@ export type SshConnectionLimits = Readonly<{ connectMilliseconds: number; keepAl
 
 const UNANSWERED_KEEP_ALIVES = 3;
 
-/** Connects, checks the host key, and logs in. @throws RouterFailure `unreachable`, `host-key-mismatch`, `login-refused`, `bad-option` */
-export async function openConnection(target: SshTarget, limits: SshConnectionLimits): Promise<SshConnection> {
+/**
+ * Connects, checks the host key, and logs in, unless `signal` aborts first.
+ * @throws RouterFailure `unreachable`, `host-key-mismatch`, `login-refused`, `bad-option`
+ */
+export async function openConnection(
+  target: SshTarget,
+  limits: SshConnectionLimits,
+  signal: AbortSignal,
+): Promise<SshConnection> {
   const login = await target.login();
   requireReadableKey(login);
   const client = new ssh2.Client();
@@ -66,7 +73,15 @@ export async function openConnection(target: SshTarget, limits: SshConnectionLim
   const lost = new Promise<void>((resolve) => client.once('close', resolve));
   await new Promise<void>((resolve, reject) => {
     const refuse = (error: Error): void => reject(connectFailure(error, target, shownKey));
+    const stop = (): void => {
+      refuse(new Error('it is no longer wanted'));
+      client.destroy();
+    };
+    if (signal.aborted) return stop();
+    signal.addEventListener('abort', stop, { once: true });
+    client.once('close', () => signal.removeEventListener('abort', stop));
     client.once('ready', () => {
+      signal.removeEventListener('abort', stop);
       // Questions and answers are small: without this each of them waits 40 ms for an acknowledgement of the one before.
       client.setNoDelay(true);
       resolve();

@@ -3,8 +3,9 @@ import { z } from 'zod';
 import { RouterFailure } from '../../ports/routers.ts';
 import type { Secrets } from '../../ports/secrets.ts';
 import { parseHostKeyPin } from './host-key.ts';
-import { mustBe } from './router-options.ts';
+import { mustBe, wholeNumber } from './router-options.ts';
 import type { SshLogin, SshTarget } from './ssh-connection.ts';
+import type { SshSessionLimits } from './ssh-session.ts';
 
 const HOST = 'a host name or an IP address';
 const PORT = 'a port number from 1 to 65535';
@@ -47,6 +48,12 @@ export const SSH_OPTIONS = {
       return z.NEVER;
     })
     .meta({ description: `the router's host key: ${HOST_KEY}` }),
+  connect_seconds: wholeNumber('a number of seconds from 1 to 300', 1, 300)
+    .default(10)
+    .meta({ description: 'how long connecting and logging in may take (10)' }),
+  idle_seconds: wholeNumber('a number of seconds from 0 to 3600', 0, 3600)
+    .default(30)
+    .meta({ description: 'a connection that nobody uses is closed after so many seconds (30)' }),
 };
 
 type SshOptions = z.output<z.ZodObject<typeof SSH_OPTIONS>>;
@@ -68,6 +75,11 @@ export function refuseLoginProblems(
 export function sshTarget(options: SshOptions, secrets: Secrets): SshTarget {
   const { host, port, user, host_key: hostKey } = options;
   return { host, port, user, hostKey, login: () => readLogin(options, secrets) };
+}
+
+/** How long connecting may take, and how long an unused connection is kept. */
+export function sshLimits({ connect_seconds: connect, idle_seconds: idle }: SshOptions): SshSessionLimits {
+  return { connectMilliseconds: connect * 1000, idleMilliseconds: idle * 1000 };
 }
 
 async function readLogin({ key, passphrase, password }: SshOptions, secrets: Secrets): Promise<SshLogin> {

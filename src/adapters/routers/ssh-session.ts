@@ -41,12 +41,12 @@ export function createSshSession(target: SshTarget, clock: Clock, limits: SshSes
   let connection: Promise<SshConnection> | undefined;
   let channels = 0;
   let idle = new AbortController();
-  let closed = false;
+  const closing = new AbortController();
 
   const connect = (): Promise<SshConnection> => {
     connection ??= (async () => {
       try {
-        const opened = await openConnection(target, bounds);
+        const opened = await openConnection(target, bounds, closing.signal);
         void opened.lost.then(() => (connection = undefined));
         return opened;
       } catch (failure) {
@@ -77,7 +77,7 @@ export function createSshSession(target: SshTarget, clock: Clock, limits: SshSes
   const open = (openChannel: OpenChannel, signal: AbortSignal): Promise<SshChannel> =>
     new Promise((resolve, reject) => {
       const hold = async (): Promise<void> => {
-        if (closed) throw new RouterFailure('unreachable', 'the SSH session is closed');
+        if (closing.signal.aborted) throw new RouterFailure('unreachable', 'the SSH session is closed');
         channels += 1;
         idle.abort();
         try {
@@ -87,7 +87,7 @@ export function createSshSession(target: SshTarget, clock: Clock, limits: SshSes
           await opened.closed;
         } finally {
           channels -= 1;
-          if (channels === 0 && !closed) void closeWhenIdle();
+          if (channels === 0 && !closing.signal.aborted) void closeWhenIdle();
         }
       };
       turns.take(signal, hold).catch(reject);
@@ -97,7 +97,7 @@ export function createSshSession(target: SshTarget, clock: Clock, limits: SshSes
     exec: async (command, signal) => asCommand(await open((connected) => connected.exec(command), signal)),
     subsystem: async (name, signal) => (await open((connected) => connected.subsystem(name), signal)).channel,
     close: async () => {
-      closed = true;
+      closing.abort();
       idle.abort();
       await connection?.then(
         ({ destroy }) => destroy(),

@@ -128,7 +128,7 @@ test('help texts: every option has a meaning; the secrets, the required ones, an
   );
   assert.equal(
     named(({ onlyWith }) => onlyWith === 'transport=ssh'),
-    ['host', 'port', 'user', 'key', 'passphrase', 'password', 'host_key'],
+    ['host', 'port', 'user', 'key', 'passphrase', 'password', 'host_key', 'connect_seconds', 'idle_seconds'],
   );
 });
 

@@ -353,6 +353,21 @@ ssh('closing ends the connection and what runs over it', async ({ open, server }
   await waitUntil('the channel is closed', () => server.channels().now === 0);
 });
 
+ssh('closing does not wait for a router that takes the connection and says nothing', async ({ open }) => {
+  const silent = await startSilentServer();
+  const stop = new AbortController();
+  try {
+    const session = open({ port: silent.port, clock: createManualClock() });
+    const command = session.exec('exit 0', stop.signal);
+    await silent.connected;
+    stop.abort();
+    await fails('timed-out', command);
+    await session.close();
+  } finally {
+    await silent.stop();
+  }
+});
+
 ssh('letting go of a command ends its input and gives its place back', async ({ open, server }) => {
   const session = open({ limits: { channels: 1 } });
   const command = await hang(session);

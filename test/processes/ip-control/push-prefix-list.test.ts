@@ -27,6 +27,8 @@ function scripted(script: Readonly<{ reads: readonly Answer<Held>[]; replaces?: 
       told.push(options?.timeoutMilliseconds);
       return answer(replaces.length > 1 ? replaces.shift() : replaces[0], signal, 'outcome-unknown');
     },
+    remove: () => Promise.reject(new Error('a push does not remove a list')),
+    lists: () => Promise.reject(new Error('a push knows its list')),
     check: () => Promise.reject(new Error('a push checks by reading')),
     close: () => Promise.reject(new Error('a push does not close a driver')),
   };

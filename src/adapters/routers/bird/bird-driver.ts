@@ -1,7 +1,9 @@
 import { type Cidr, formatCidr } from '../../../kernel/addresses/cidr.ts';
 import type { Ids } from '../../../ports/ids.ts';
-import { type RouterDriver, RouterFailure } from '../../../ports/routers.ts';
+import { type PreparedChange, type RouterDriver, RouterFailure } from '../../../ports/routers.ts';
 import { createDriverCalls } from '../driver-calls.ts';
+import { type Ending, holdOpen } from '../held-open.ts';
+import { ourLists } from '../list-name.ts';
 import { wantedPrefixes } from '../prefixes.ts';
 import { createTurns, stoppedInTime } from '../turns.ts';
 import { editionIfOurs, editionOf, parseFile, renderFile } from './bird-file.ts';
@@ -15,8 +17,14 @@ export type BirdDriverOptions = Readonly<{
   close: () => Promise<void>;
 }>;
 
-/** What a call to `replace` is about. */
-type Task = Readonly<{ list: string; wanted: readonly Cidr[]; signal: AbortSignal }>;
+/** What a call is about; a list that is `absent` is to go. */
+type Task = Readonly<{ list: string; wanted: readonly Cidr[] | 'absent'; signal: AbortSignal }>;
+
+/** The same for a change that was written aside: BIRD gives back the edition of what it has loaded, undefined for a list that it has not. */
+type WrittenTask = Task & Readonly<{ edition: string | undefined; directory: string }>;
+
+/** A change that is held open, before its first step. */
+type Half = Readonly<{ change: BirdChange; before: HeldList; task: WrittenTask | undefined }>;
 
 const WAITING = 1000;
 
@@ -25,10 +33,10 @@ export function createBirdDriver({ shell, directory, ids, close }: BirdDriverOpt
   const changes = createTurns(1, WAITING);
   const calls = createDriverCalls();
 
-  const replace = async (task: Task): Promise<void> => {
+  const withChange = async (task: Task, work: (change: BirdChange) => Promise<void>): Promise<void> => {
     const change = await shell.begin(task.list, task.signal);
     try {
-      if (!holds(change.held, task)) await fulfil(change, task, directory, ids);
+      await work(change);
     } catch (failure) {
       change.abandon();
       throw failure;
@@ -36,40 +44,104 @@ export function createBirdDriver({ shell, directory, ids, close }: BirdDriverOpt
     // What was asked for is done and was seen; however the shell ends now, it has nothing left to do.
     await change.finish().catch(() => change.abandon());
   };
+  const write = async (change: BirdChange, task: Task): Promise<WrittenTask> => {
+    const { list, wanted } = task;
+    if (wanted === 'absent') return { ...task, edition: undefined, directory };
+    const edition = editionOf(ids.uuid(), wanted);
+    await change.upload(renderFile(list, wanted, edition));
+    return { ...task, edition, directory };
+  };
+  const replace = (task: Task): Promise<void> =>
+    changes.take(task.signal, () =>
+      withChange(task, async (change) => {
+        if (holds(change.held, task)) return;
+        const written = await write(change, task);
+        if (task.signal.aborted) throw stoppedInTime(task.signal);
+        await apply(change, written);
+        await confirm(change, written);
+      }),
+    );
+  const prepare = (task: Task, offer: (half: Half) => Promise<Ending>): Promise<void> =>
+    changes.take(task.signal, () =>
+      withChange(task, async (change) => {
+        const before = change.held;
+        const isHeld = holds(before, task);
+        const written = isHeld ? undefined : await write(change, task);
+        if (!isHeld) await change.tryOut();
+        // However it goes on: where "confirm" was not said, the end of the conversation takes it back.
+        await offer({ change, before, task: written });
+      }),
+    );
 
   return {
     check: (signal) => calls.run(signal, undefined, () => shell.check(signal)),
+    lists: (signal) => calls.run(signal, undefined, async () => ourLists(await shell.names(signal))),
     read: (list, signal) => calls.run(signal, list, async () => entriesOf(await shell.read(list, signal), list)),
     replace: (list, prefixes, signal) =>
-      calls.run(signal, list, async () => {
-        const wanted = wantedPrefixes(prefixes);
-        await changes.take(signal, () => replace({ list, wanted, signal }));
-      }),
+      calls.run(signal, list, () => replace({ list, wanted: wantedPrefixes(prefixes), signal })),
+    remove: (list, signal) => calls.run(signal, list, () => replace({ list, wanted: 'absent', signal })),
+    prepare: async (list, prefixes, signal) => {
+      const { middle, end } = await holdOpen<Half>((offer) =>
+        calls.run(signal, list, () => prepare({ list, wanted: wantedPrefixes(prefixes), signal }, offer)),
+      );
+      return preparedChange(list, middle, end);
+    },
     close: () => calls.close(close),
   };
 }
 
-async function fulfil(change: BirdChange, task: Task, directory: string, ids: Ids): Promise<void> {
-  const { list, wanted, signal } = task;
-  const edition = editionOf(ids.uuid(), wanted);
-  await change.upload(renderFile(list, wanted, edition));
+function preparedChange(
+  list: string,
+  { change, before, task }: Half,
+  end: (how: Ending) => Promise<void>,
+): PreparedChange {
+  return {
+    before: entriesOf(before, list),
+    commit: (signal) => unlessAborted(signal, change, async () => task && apply(change, task)),
+    read: (signal) => unlessAborted(signal, change, async () => entriesOf(await change.show(), list)),
+    confirm: async (signal) => {
+      try {
+        await unlessAborted(signal, change, async () => task && confirm(change, task));
+      } finally {
+        await end('keep');
+      }
+    },
+    undo: () => end('take back'),
+  };
+}
+
+/** A step that is stopped ends the conversation, and with it all that was not confirmed. */
+async function unlessAborted<T>(signal: AbortSignal, change: BirdChange, step: () => Promise<T>): Promise<T> {
   if (signal.aborted) throw stoppedInTime(signal);
+  signal.addEventListener('abort', change.abandon, { once: true });
+  try {
+    return await step();
+  } finally {
+    signal.removeEventListener('abort', change.abandon);
+  }
+}
+
+async function apply(change: BirdChange, { list, edition, directory }: WrittenTask): Promise<void> {
   const loaded = await change.apply();
+  if (loaded === edition) return;
   if (loaded === undefined) {
     throw new RouterFailure(
       'rejected',
       `${list}: BIRD does not read ${directory}: its configuration must have include "${directory}/*.conf";`,
     );
   }
-  if (loaded !== edition) throw new RouterFailure('rejected', `${list}: BIRD has loaded another change in its place`);
+  throw new RouterFailure('rejected', `${list}: BIRD has loaded another change in its place`);
+}
+
+async function confirm(change: BirdChange, { list, edition }: WrittenTask): Promise<void> {
   const kept = await change.confirm();
-  if (kept !== edition) {
-    throw new RouterFailure('outcome-unknown', `${list}: BIRD uses another change than the one that was confirmed`);
-  }
+  if (kept === edition) return;
+  throw new RouterFailure('outcome-unknown', `${list}: BIRD uses another change than the one that was confirmed`);
 }
 
 /** A list that nobody made is made even when it shall be empty: a configuration that names it can't be loaded without. */
 function holds({ file, edition }: HeldList, { list, wanted }: Task): boolean {
+  if (wanted === 'absent') return file === undefined && edition === undefined;
   return file !== undefined && edition !== undefined && editionIfOurs(file, list, wanted) === edition;
 }
 

@@ -10,7 +10,7 @@ export const LOCK_SECONDS = 30;
  *
  * `<list>.conf` is the file that BIRD includes; beside it, under names that BIRD does not include: `.new` while it is written,
  * `.old` from the moment that a new file takes its place until it was said what becomes of it (empty where there was none),
- * `.kept` in place of `.old` from the moment that "confirm" was said. So whoever finds the remains of a change that died knows
+ * `.kept` in place of `.old` from the moment that "confirm" was said. Where there is no `.new`, the list is to go. So whoever finds the remains of a change that died knows
  * what it was to become, and makes it so.
  *
  * BIRD goes back by itself to what it had unless it hears "configure confirm" in time; the file goes back when the input ends
@@ -25,7 +25,7 @@ new=$directory/.$list.conf.new old=$directory/.$list.conf.old kept=$directory/.$
 aside=
 say() { printf '\\n${MARK} %s\\n' "$*"; }
 fail() { say "failed $*"; exit 1; }
-trap '[ -z "$aside" ] || rm -f "$aside"' EXIT
+trap '[ -z "$aside" ] || rm -f "$aside" "$aside.tried"' EXIT
 trap 'exit 1' HUP INT PIPE TERM
 bird() { "$birdc" -v -s "$socket" "$@" </dev/null 2>&1; }
 on_disk() { sync "$@" 2>/dev/null || sync; }
@@ -52,6 +52,13 @@ load() {
   # Another change of BIRD's configuration may have to end first.
   ! printf '%s\n' "$answer" | grep -q '^000[45]' || await_file
   return $code
+}
+set_old_aside() {
+  if [ -e "$file" ]; then ln -f "$file" "$old"; else : >"$old"; fi || fail no-room
+}
+swap_in() {
+  if [ -e "$new" ]; then mv -f "$new" "$file"; else rm -f "$file"; fi
+  on_disk "$directory"
 }
 undo() {
   put_back
@@ -82,10 +89,17 @@ until flock -n -x 9; do
 done
 bird show status; say "status $?"
 [ "$mode" != check ] || { bird configure check; say "checked $?"; exit 0; }
-aside=$new; rm -f "$aside"
+if [ "$mode" = names ]; then
+  for path in "$directory"/*.conf; do [ ! -e "$path" ] || printf '%s\n' "\${path##*/}"; done; say "names $?"
+  exit 0
+fi
+aside=$new; rm -f "$aside" "$aside.tried"
 if [ -e "$kept" ]; then keep >/dev/null; elif [ -e "$old" ]; then undo >/dev/null; fi
-bird "eval $symbol"; say "edition $?"
-if [ -e "$file" ]; then cat "$file"; say "file $?"; else say absent; fi
+show() {
+  bird "eval $symbol"; say "edition $?"
+  if [ -e "$file" ]; then cat "$file"; say "file $?"; else say absent; fi
+}
+show
 [ "$mode" = change ] || exit 0
 configured=no
 while read -r verb size; do
@@ -93,10 +107,19 @@ while read -r verb size; do
   upload)
     head -c "$size" >"$new" && [ "$(wc -c <"$new")" -eq "$size" ] && on_disk "$new" || fail no-room
     say uploaded ;;
+  try)
+    trap '' HUP INT PIPE; trap : TERM
+    set_old_aside
+    [ ! -e "$new" ] || ln -f "$new" "$new.tried"
+    swap_in; bird configure check; code=$?; put_back
+    [ ! -e "$new.tried" ] || mv -f "$new.tried" "$new"
+    trap 'exit 1' HUP INT PIPE TERM
+    say "checked $code" ;;
+  show) show ;;
   apply)
     trap '' HUP INT PIPE; trap : TERM
-    if [ -e "$file" ]; then ln -f "$file" "$old"; else : >"$old"; fi || fail no-room
-    mv -f "$new" "$file"; on_disk "$directory"
+    set_old_aside
+    swap_in
     bird configure check; code=$?; say "checked $code"
     [ $code -eq 0 ] || break
     configured=yes

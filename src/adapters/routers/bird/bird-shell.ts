@@ -25,6 +25,8 @@ export type HeldList = Readonly<{ file: string | undefined; edition: string | un
 export type BirdShell = Readonly<{
   check: (signal: AbortSignal) => Promise<void>;
   read: (list: string, signal: AbortSignal) => Promise<HeldList>;
+  /** The names of all files of lists. */
+  names: (signal: AbortSignal) => Promise<readonly string[]>;
   /** Takes the router's lock and holds it until `finish` or `abandon`. */
   begin: (list: string, signal: AbortSignal) => Promise<BirdChange>;
 }>;
@@ -32,8 +34,12 @@ export type BirdShell = Readonly<{
 /** A change under the router's lock. However it ends before `confirm` was said, the router goes back to what it had. */
 export type BirdChange = Readonly<{
   held: HeldList;
-  /** Writes the new file aside. */
+  /** Writes the new file aside. A change without one takes the list away. */
   upload: (text: string) => Promise<void>;
+  /** Lets BIRD check its configuration with the new file in place, and puts the old one back. @throws RouterFailure `rejected` */
+  tryOut: () => Promise<void>;
+  /** What the router has now. */
+  show: () => Promise<HeldList>;
   /**
    * Puts it in place, and lets BIRD check it and load it for a while; gives the edition that BIRD then uses.
    * @throws RouterFailure `rejected` by BIRD, `outcome-unknown` when no answer comes
@@ -48,9 +54,15 @@ export type BirdChange = Readonly<{
 /** Two million prefixes are 48 MB. */
 const OUTPUT_BYTES = 64 * 1024 * 1024;
 const SESSION_SECONDS = 300;
+/** Of the files that BIRD includes. */
+const ENDING = '.conf';
 
 export function createBirdShell(transport: CommandTransport, place: BirdPlace): BirdShell {
-  const talk = async (mode: 'check' | 'read' | 'change', list: string, signal: AbortSignal): Promise<Conversation> => {
+  const talk = async (
+    mode: 'check' | 'names' | 'read' | 'change',
+    list: string,
+    signal: AbortSignal,
+  ): Promise<Conversation> => {
     const { prefix, birdc, socket, directory, confirmSeconds, sessionSeconds = SESSION_SECONDS } = place;
     const script = ['timeout', String(sessionSeconds), 'sh', '-c', BIRD_SCRIPT, 'edgeward', mode, list];
     const seconds = [confirmSeconds, LOCK_SECONDS].map(String);
@@ -76,6 +88,15 @@ export function createBirdShell(transport: CommandTransport, place: BirdPlace): 
         return held;
       });
     },
+    names: async (signal) => {
+      const reading = await talk('names', '', signal);
+      return orAbandon(reading, async () => {
+        await expectAnswer(reading, 'status', 'all lists');
+        const { text } = await expect(reading, 'names');
+        await reading.finish();
+        return text.split('\n').flatMap((name) => (name.endsWith(ENDING) ? [name.slice(0, -ENDING.length)] : []));
+      });
+    },
     begin: async (list, signal) => {
       const change = await talk('change', list, signal);
       return orAbandon(change, async () => changeOf(change, list, await expectList(change, list), signal));
@@ -97,6 +118,14 @@ function changeOf(talk: Conversation, list: string, held: HeldList, signal: Abor
     upload: async (text) => {
       talk.say(`upload ${Buffer.byteLength(text)}\n${text}`);
       await expect(talk, 'uploaded');
+    },
+    tryOut: async () => {
+      talk.say('try\n');
+      answerIn((await expect(talk, 'checked')).text, `${list} would not be loaded`);
+    },
+    show: async () => {
+      talk.say('show\n');
+      return expectShown(talk, list);
     },
     apply: async () => {
       talk.say('apply\n');
@@ -153,6 +182,10 @@ async function expectEdition(talk: Conversation, list: string): Promise<string |
 
 async function expectList(talk: Conversation, list: string): Promise<HeldList> {
   await expectAnswer(talk, 'status', list);
+  return expectShown(talk, list);
+}
+
+async function expectShown(talk: Conversation, list: string): Promise<HeldList> {
   const edition = await expectEdition(talk, list);
   const { word, rest, text } = await expect(talk, 'file', 'absent');
   if (word === 'absent') return { file: undefined, edition };

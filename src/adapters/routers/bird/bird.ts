@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { createLocalTransport } from '../local-transport.ts';
 import type { CommandTransport } from '../remote-command.ts';
 import { defineRouterDriver, type RouterContext } from '../router-options.ts';
-import { refuseLoginProblems, SSH_OPTIONS, sshTarget } from '../ssh-options.ts';
+import { refuseLoginProblems, SSH_OPTIONS, sshLimits, sshTarget } from '../ssh-options.ts';
 import { createSshSession } from '../ssh-session.ts';
 import { createSshTransport } from '../ssh-transport.ts';
 import { createBirdDriver } from './bird-driver.ts';
@@ -35,5 +35,5 @@ export const BIRD_DRIVER = defineRouterDriver({
 
 function transportTo(options: z.output<typeof OPTIONS>, { clock, secrets }: RouterContext): CommandTransport {
   if (options.transport === 'local') return createLocalTransport();
-  return createSshTransport(createSshSession(sshTarget(options, secrets), clock));
+  return createSshTransport(createSshSession(sshTarget(options, secrets), clock, sshLimits(options)));
 }

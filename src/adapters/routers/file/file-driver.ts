@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { formatCidr } from '../../../kernel/addresses/cidr.ts';
 import { type RouterDriver, RouterFailure } from '../../../ports/routers.ts';
 import { createDriverCalls } from '../driver-calls.ts';
+import { ourLists } from '../list-name.ts';
 import { wantedPrefixes } from '../prefixes.ts';
 import { defineRouterDriver, mustBe } from '../router-options.ts';
 import { createTurns } from '../turns.ts';
@@ -38,6 +39,8 @@ function createFileDriver(directory: ListDirectory): RouterDriver {
           await directory.write(list, wanted, signal);
         });
       }),
+    remove: (list, signal) => calls.run(signal, list, () => changes.take(signal, () => directory.remove(list))),
+    lists: (signal) => calls.run(signal, undefined, async () => ourLists(await directory.names())),
     check: (signal) => calls.run(signal, undefined, () => directory.check()),
     close: () => calls.close(async () => undefined),
   };

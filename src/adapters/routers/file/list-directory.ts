@@ -1,5 +1,5 @@
 import { constants } from 'node:fs';
-import { access, type FileHandle, open, rename, stat, unlink } from 'node:fs/promises';
+import { access, type FileHandle, open, readdir, rename, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Ids } from '../../../ports/ids.ts';
 import { formatCidr } from '../../../kernel/addresses/cidr.ts';
@@ -13,6 +13,10 @@ export type ListDirectory = Readonly<{
   read: (list: string, signal: AbortSignal) => Promise<readonly string[] | 'absent'>;
   /** Puts a new file in the place of the list's old one: whoever opens it sees all of one or all of the other, also after a power cut. */
   write: (list: string, prefixes: readonly string[], signal: AbortSignal) => Promise<void>;
+  /** Takes a list's file away, if there is one. */
+  remove: (list: string) => Promise<void>;
+  /** The names of all files. */
+  names: () => Promise<readonly string[]>;
   /** The directory is there and can be written. */
   check: () => Promise<void>;
 }>;
@@ -56,6 +60,23 @@ export function openListDirectory(path: string, ids: Ids): ListDirectory {
         throw asFailure(error, join(path, list), 'rejected');
       }
       await syncDirectory(path);
+    },
+    remove: async (list) => {
+      const file = join(path, list);
+      try {
+        await unlink(file);
+      } catch (error) {
+        ignoreMissing(file, error);
+        return;
+      }
+      await syncDirectory(path);
+    },
+    names: async () => {
+      try {
+        return await readdir(path);
+      } catch (error) {
+        throw asFailure(error, path, 'unreachable');
+      }
     },
     check: async () => {
       try {

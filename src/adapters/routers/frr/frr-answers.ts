@@ -36,6 +36,13 @@ export function entriesIn(answer: string, list: string): readonly Entry[] | unde
   return lists[list]?.entries.map((entry) => entryOf(entry, list));
 }
 
+/** The names of all lists that a daemon shows. @throws RouterFailure `unreadable-answer` */
+export function namesIn(answer: string): readonly string[] {
+  const text = answer.trim();
+  if (MISSING.test(text)) return [];
+  return Object.values(parse(text, 'all lists')).flatMap((lists) => Object.keys(lists));
+}
+
 /** The entries as the port wants them: CIDRs where they are ours, FRR's words where they are not; in numeric order. */
 export function entryTexts(entries: readonly Entry[]): readonly string[] {
   return [...entries].sort((a, b) => compareCidrs(a.cidr, b.cidr)).map((entry) => entry.text);

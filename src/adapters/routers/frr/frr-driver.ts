@@ -2,6 +2,7 @@ import type { Cidr } from '../../../kernel/addresses/cidr.ts';
 import type { Clock } from '../../../ports/clock.ts';
 import { type ReplaceOptions, type RouterDriver, RouterFailure } from '../../../ports/routers.ts';
 import { createDriverCalls } from '../driver-calls.ts';
+import { ourLists } from '../list-name.ts';
 import { wantedPrefixes } from '../prefixes.ts';
 import { createTurns, stoppedInTime } from '../turns.ts';
 import { entryTexts } from './frr-answers.ts';
@@ -48,19 +49,24 @@ export function createFrrDriver({ shell, clock, writeMemory, close }: FrrDriverO
     await change.finish().catch(() => change.abandon());
   };
 
+  const replaceInTurn = (list: string, prefixes: readonly string[], signal: AbortSignal, options?: ReplaceOptions) =>
+    calls.run(signal, list, async () => {
+      const timeLeft = countdown(clock, options);
+      const wanted = wantedPrefixes(prefixes);
+      await changes.take(signal, () => replace({ list, wanted, signal, timeLeft }));
+    });
+
   return {
     check: (signal) => calls.run(signal, undefined, () => shell.check(signal)),
+    lists: (signal) => calls.run(signal, undefined, async () => ourLists(await shell.names(signal))),
     read: (list, signal) =>
       calls.run(signal, list, async () => {
         const { ip, ipv6 } = await shell.read(list, signal);
         return ip === undefined && ipv6 === undefined ? 'absent' : entryTexts([...(ip ?? []), ...(ipv6 ?? [])]);
       }),
-    replace: (list, prefixes, signal, options) =>
-      calls.run(signal, list, async () => {
-        const timeLeft = countdown(clock, options);
-        const wanted = wantedPrefixes(prefixes);
-        await changes.take(signal, () => replace({ list, wanted, signal, timeLeft }));
-      }),
+    replace: replaceInTurn,
+    // An empty list of FRR's is none.
+    remove: (list, signal) => replaceInTurn(list, [], signal),
     close: () => calls.close(close),
   };
 }

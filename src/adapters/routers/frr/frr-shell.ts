@@ -2,7 +2,7 @@ import { RouterFailure } from '../../../ports/routers.ts';
 import { type Conversation, converse } from '../conversation.ts';
 import type { CommandTransport } from '../remote-command.ts';
 import type { Section } from '../section-reader.ts';
-import { complaintsIn, entriesIn, majorVersionIn } from './frr-answers.ts';
+import { complaintsIn, entriesIn, majorVersionIn, namesIn } from './frr-answers.ts';
 import type { HeldList } from './frr-change.ts';
 import { loadersIn, type RouterSpeed } from './frr-load-time.ts';
 import { FRR_SCRIPT, LOCK_SECONDS, MARK } from './frr-script.ts';
@@ -19,6 +19,8 @@ export type FrrPlace = Readonly<{
 export type FrrShell = Readonly<{
   check: (signal: AbortSignal) => Promise<void>;
   read: (list: string, signal: AbortSignal) => Promise<HeldList>;
+  /** The names of all lists, ours and others. */
+  names: (signal: AbortSignal) => Promise<readonly string[]>;
   /** Takes the router's lock and holds it until `finish` or `abandon`. */
   begin: (list: string, signal: AbortSignal) => Promise<FrrChange>;
 }>;
@@ -69,6 +71,14 @@ export function createFrrShell(transport: CommandTransport, place: FrrPlace): Fr
         const held = await expectList(reading, list);
         await reading.finish();
         return held;
+      });
+    },
+    names: async (signal) => {
+      const reading = await talk('read', '', signal);
+      return orAbandon(reading, async () => {
+        const names = [...namesIn(await expectShown(reading, 'ip')), ...namesIn(await expectShown(reading, 'ipv6'))];
+        await reading.finish();
+        return names;
       });
     },
     begin: async (list, signal) => {
@@ -140,8 +150,12 @@ async function expectList(talk: Conversation, list: string): Promise<HeldList> {
 }
 
 async function expectFamily(talk: Conversation, family: 'ip' | 'ipv6', list: string): Promise<HeldList['ip']> {
+  return entriesIn(await expectShown(talk, family), list);
+}
+
+async function expectShown(talk: Conversation, family: 'ip' | 'ipv6'): Promise<string> {
   const section = await expect(talk, family);
-  if (section.rest === '0') return entriesIn(section.text, list);
+  if (section.rest === '0') return section.text;
   const because = shown(section.text) || talk.complaints();
   throw new RouterFailure('unreachable', `the router shows no prefix-lists: ${because}`);
 }

@@ -8,6 +8,12 @@ import type { XmlElement } from './xml.ts';
 export type Dialect = Readonly<{
   /** Picks one list out of a datastore, by a subtree filter. */
   filterFor: (list: string) => XmlElement;
+  /** Picks the names of all lists out of a datastore. */
+  namesFilter: XmlElement;
+  /** The names in what was answered to `namesFilter`. */
+  namesIn: (data: XmlElement | undefined) => readonly string[];
+  /** Configuration that takes a list away that is there. */
+  removalOf: (list: string) => XmlElement;
   /** Configuration that makes a list hold exactly these prefixes; none leave a list that is there and matches nothing. */
   replacementFor: (list: string, prefixes: readonly Cidr[]) => XmlElement;
   /** The entries of a list in what a `<get-config>` has answered; what is more than a prefix in the dialect's words, last. */

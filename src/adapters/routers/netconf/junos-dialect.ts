@@ -1,6 +1,6 @@
 import { type Cidr, formatCidr } from '../../../kernel/addresses/cidr.ts';
 import { type Dialect, orderedEntries } from './dialect.ts';
-import { NETCONF } from './operations.ts';
+import { editOperation } from './operations.ts';
 import { childNamed, element, elementsAt, textOf, type XmlElement } from './xml.ts';
 
 /** The namespace of the Junos configuration, as Junos shows it. */
@@ -14,18 +14,15 @@ const own = (name: string, content: string | readonly XmlElement[]): XmlElement 
  */
 export const JUNOS_DIALECT: Dialect = {
   filterFor: (list) => configuration(own('prefix-list', [own('name', list)])),
+  namesFilter: configuration(own('prefix-list', [own('name', [])])),
+  namesIn: (data) => listsIn(data).flatMap((list) => textOf(childNamed(list, 'name')) ?? []),
   replacementFor: (list, prefixes) =>
     configuration(
-      element(
-        JUNOS,
-        'prefix-list',
-        [own('name', list), ...prefixes.map(item)],
-        [{ namespace: NETCONF, prefix: 'nc', name: 'operation', value: 'replace' }],
-      ),
+      element(JUNOS, 'prefix-list', [own('name', list), ...prefixes.map(item)], [editOperation('replace')]),
     ),
+  removalOf: (list) => configuration(element(JUNOS, 'prefix-list', [own('name', list)], [editOperation('delete')])),
   entriesIn: (data, list) => {
-    const lists = elementsAt(data, 'configuration', 'policy-options', 'prefix-list');
-    const found = lists.find((candidate) => textOf(childNamed(candidate, 'name')) === list);
+    const found = listsIn(data).find((candidate) => textOf(childNamed(candidate, 'name')) === list);
     return found === undefined ? 'absent' : entriesOf(found);
   },
   harmlessWarnings: [
@@ -36,6 +33,10 @@ export const JUNOS_DIALECT: Dialect = {
     /^requires '[^']+' license$/,
   ],
 };
+
+function listsIn(data: XmlElement | undefined): readonly XmlElement[] {
+  return elementsAt(data, 'configuration', 'policy-options', 'prefix-list');
+}
 
 function configuration(list: XmlElement): XmlElement {
   return own('configuration', [own('policy-options', [list])]);

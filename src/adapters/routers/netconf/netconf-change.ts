@@ -32,8 +32,8 @@ export type ChangePlan = Readonly<{
 
 export type Validation = 'with-edit' | 'before-commit' | 'none';
 
-/** A list, what it is to hold, and how long anybody waits. */
-export type ChangeTask = Readonly<{ list: string; wanted: readonly Cidr[]; signal: AbortSignal }>;
+/** A list, what it is to hold (`absent`: it is to go), and how long anybody waits. */
+export type ChangeTask = Readonly<{ list: string; wanted: readonly Cidr[] | 'absent'; signal: AbortSignal }>;
 
 /** What a router holds of a list. @throws RpcFailure, RouterFailure */
 export async function readList(
@@ -46,6 +46,16 @@ export async function readList(
   return dialect.entriesIn(childNamed(reply, 'data'), list);
 }
 
+/** The names of all lists that a router has. @throws RpcFailure, RouterFailure */
+export async function readNames(
+  session: NetconfSession,
+  dialect: Dialect,
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  const { reply } = await session.call(getConfig('running', dialect.namesFilter), signal);
+  return dialect.namesIn(childNamed(reply, 'data'));
+}
+
 /**
  * Makes a list hold what is wanted, under the candidate's lock; whether anything had to be changed. Until the commit is sent a
  * failure means that nothing was changed, after that it says `outcome-unknown` unless the router has answered.
@@ -54,19 +64,42 @@ export async function changeList(session: NetconfSession, task: ChangeTask, plan
   const { list, wanted, signal } = task;
   const held = await readList(session, plan.dialect, list, signal);
   if (isHeld(held, wanted)) return false;
-  await session.call(DISCARD_CHANGES, signal);
-  await prepare(session, task, plan);
+  await prepareCandidate(session, task, plan);
   if (signal.aborted) throw stoppedInTime(signal);
-  const { confirmedCommit } = session.capabilities;
-  if (confirmedCommit === undefined) {
+  if (session.capabilities.confirmedCommit === undefined) {
     await send(session, COMMIT, task, plan);
     return true;
   }
-  const persist = confirmedCommit === 'persist' ? PERSIST_ID : undefined;
-  await send(session, commitForNow(plan.confirmSeconds, persist), task, plan);
+  await commitForAWhile(session, task, plan);
   await seeThatItIsHeld(session, task, plan);
-  await send(session, persist === undefined ? COMMIT : confirmCommit(persist), task, plan);
+  await confirmForGood(session, task, plan);
   return true;
+}
+
+/** Puts the change into the candidate, where nothing else is, and has it checked; nothing is in force yet. */
+export async function prepareCandidate(session: NetconfSession, task: ChangeTask, plan: ChangePlan): Promise<void> {
+  await session.call(DISCARD_CHANGES, task.signal);
+  const { list, wanted, signal } = task;
+  const { dialect, validation } = plan;
+  const validates = session.capabilities.validate ? validation : 'none';
+  const config = wanted === 'absent' ? dialect.removalOf(list) : dialect.replacementFor(list, wanted);
+  heed(list, await session.call(editCandidate(config, validates === 'with-edit'), signal), plan);
+  if (validates === 'before-commit') heed(list, await session.call(VALIDATE_CANDIDATE, signal), plan);
+}
+
+/** Puts the candidate in force; the router takes it back unless it is confirmed in time. */
+export function commitForAWhile(session: NetconfSession, task: ChangeTask, plan: ChangePlan): Promise<void> {
+  return send(session, commitForNow(plan.confirmSeconds, persistIdOf(session)), task, plan);
+}
+
+/** Keeps what was put in force for a while. */
+export function confirmForGood(session: NetconfSession, task: ChangeTask, plan: ChangePlan): Promise<void> {
+  const persist = persistIdOf(session);
+  return send(session, persist === undefined ? COMMIT : confirmCommit(persist), task, plan);
+}
+
+function persistIdOf({ capabilities }: NetconfSession): string | undefined {
+  return capabilities.confirmedCommit === 'persist' ? PERSIST_ID : undefined;
 }
 
 /** Copies what runs to what the router starts with, where these are two. @throws RouterFailure when it was not copied */
@@ -96,14 +129,6 @@ const REFUSALS: readonly (readonly [tag: string, code: RouterFailureCode])[] = [
   ['too-big', 'too-large'],
 ];
 
-async function prepare(session: NetconfSession, { list, wanted, signal }: ChangeTask, plan: ChangePlan): Promise<void> {
-  const { dialect, validation } = plan;
-  const validates = session.capabilities.validate ? validation : 'none';
-  const edit = editCandidate(dialect.replacementFor(list, wanted), validates === 'with-edit');
-  heed(list, await session.call(edit, signal), plan);
-  if (validates === 'before-commit') heed(list, await session.call(VALIDATE_CANDIDATE, signal), plan);
-}
-
 /** From here on an answer that does not come is no failure: the router goes on by itself. */
 async function send(session: NetconfSession, operation: XmlElement, task: ChangeTask, plan: ChangePlan): Promise<void> {
   const { list, signal } = task;
@@ -123,12 +148,13 @@ async function seeThatItIsHeld(session: NetconfSession, task: ChangeTask, plan: 
   const entries = held === 'absent' ? 'is missing' : `has ${held.length} entries`;
   throw new RouterFailure(
     'rejected',
-    `${list} ${entries} after a change to ${wanted.length} that the router answered with ok; it was taken back`,
+    `${list} ${entries} after a change to ${wanted === 'absent' ? 'none' : wanted.length} that the router answered with ok; it was taken back`,
   );
 }
 
-function isHeld(held: readonly string[] | 'absent', wanted: readonly Cidr[]): boolean {
-  if (held === 'absent') return false;
+/** Whether a list holds what is wanted. */
+export function isHeld(held: readonly string[] | 'absent', wanted: ChangeTask['wanted']): boolean {
+  if (held === 'absent' || wanted === 'absent') return held === wanted;
   return held.length === wanted.length && wanted.every((cidr, at) => formatCidr(cidr) === held[at]);
 }
 

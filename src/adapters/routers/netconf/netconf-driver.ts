@@ -1,9 +1,11 @@
-import { type RouterDriver, RouterFailure } from '../../../ports/routers.ts';
+import { type PreparedChange, type RouterDriver, RouterFailure } from '../../../ports/routers.ts';
 import { createDriverCalls } from '../driver-calls.ts';
+import { holdOpen } from '../held-open.ts';
+import { ourLists } from '../list-name.ts';
 import { wantedPrefixes } from '../prefixes.ts';
 import { createTurns } from '../turns.ts';
 import { refused } from './netconf-change.ts';
-import type { NetconfLists } from './netconf-lists.ts';
+import type { ChangeSteps, NetconfLists } from './netconf-lists.ts';
 import type { NetconfSession } from './netconf-session.ts';
 import type { NetconfSessions } from './netconf-sessions.ts';
 import { RpcFailure } from './rpc-error.ts';
@@ -48,11 +50,61 @@ export function createNetconfDriver({ sessions, lists, maxEntries, close }: Netc
         requireRoom(list, wanted.length, maxEntries);
         await withSession(list, signal, (session) => lists.replace(session, { list, wanted, signal }));
       }),
+    remove: (list, signal) =>
+      calls.run(signal, list, () =>
+        withSession(list, signal, (session) => lists.replace(session, { list, wanted: 'absent', signal })),
+      ),
+    lists: (signal) =>
+      calls.run(signal, undefined, async () =>
+        ourLists(await withSession('all lists', signal, (session) => lists.names(session, signal))),
+      ),
+    prepare: async (list, prefixes, signal) => {
+      const { middle, end } = await holdOpen<ChangeSteps | undefined>((offer) =>
+        calls.run(signal, list, async () => {
+          const wanted = wantedPrefixes(prefixes);
+          requireRoom(list, wanted.length, maxEntries);
+          await withSession(list, signal, (session) => lists.prepare(session, { list, wanted, signal }, offer));
+        }),
+      );
+      if (middle !== undefined) return preparedChange(list, middle, end);
+      await end('keep');
+      return undefined;
+    },
     close: () =>
       calls.close(async () => {
         await sessions.close();
         await close();
       }),
+  };
+}
+
+function preparedChange(
+  list: string,
+  steps: ChangeSteps,
+  end: (how: 'keep' | 'take back') => Promise<void>,
+): PreparedChange {
+  const inWords = async <T>(work: Promise<T>): Promise<T> => {
+    try {
+      return await work;
+    } catch (failure) {
+      throw failure instanceof RpcFailure ? refused(list, failure) : failure;
+    }
+  };
+  return {
+    before: steps.before,
+    commit: (signal) => inWords(steps.commit(signal)),
+    read: (signal) => inWords(steps.read(signal)),
+    confirm: async (signal) => {
+      try {
+        await inWords(steps.confirm(signal));
+      } catch (failure) {
+        // What is confirmed can't be taken back any more; what is not, is.
+        await end('take back');
+        throw failure;
+      }
+      await end('keep');
+    },
+    undo: () => end('take back'),
   };
 }
 

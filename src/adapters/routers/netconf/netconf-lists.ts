@@ -1,7 +1,19 @@
 import type { Clock } from '../../../ports/clock.ts';
-import { RouterFailure } from '../../../ports/routers.ts';
+import { type PreparedChange, RouterFailure } from '../../../ports/routers.ts';
 import { type CandidateLockLimits, withCandidate } from './candidate-lock.ts';
-import { changeList, type ChangePlan, type ChangeTask, readList, saveRunning } from './netconf-change.ts';
+import type { Ending } from '../held-open.ts';
+import {
+  changeList,
+  type ChangePlan,
+  type ChangeTask,
+  commitForAWhile,
+  confirmForGood,
+  isHeld,
+  prepareCandidate,
+  readList,
+  readNames,
+  saveRunning,
+} from './netconf-change.ts';
 import type { NetconfSession } from './netconf-session.ts';
 
 /** The lists of one router, over a session that is open. All of it may fail with RpcFailure and RouterFailure. */
@@ -9,14 +21,25 @@ export type NetconfLists = Readonly<{
   /** The router would let us read and write. */
   check: (session: NetconfSession, signal: AbortSignal) => Promise<void>;
   read: (session: NetconfSession, list: string, signal: AbortSignal) => Promise<readonly string[] | 'absent'>;
+  /** The names of all lists, ours and others. */
+  names: (session: NetconfSession, signal: AbortSignal) => Promise<readonly string[]>;
   replace: (session: NetconfSession, task: ChangeTask) => Promise<void>;
+  /**
+   * Has a change checked and offers it, under the candidate's lock until it is kept or taken back; a router without confirmed
+   * commits offers undefined.
+   */
+  prepare: (session: NetconfSession, task: ChangeTask, offer: OfferChange) => Promise<void>;
 }>;
+
+/** A change whose steps are to be taken one after another, and waited for. */
+export type ChangeSteps = Pick<PreparedChange, 'before' | 'commit' | 'read' | 'confirm'>;
+export type OfferChange = (steps: ChangeSteps | undefined) => Promise<Ending>;
 
 /** A list of ours that nobody has; reading it shows that reading is allowed. */
 const NO_LIST = 'Svc-EDGEWARD-CHECK';
 
 export function createNetconfLists(plan: ChangePlan, lock: CandidateLockLimits, clock: Clock): NetconfLists {
-  const { dialect, confirmSeconds, save } = plan;
+  const { dialect, confirmSeconds } = plan;
   const doubt = createDoubt(clock, confirmSeconds * 1000);
   /** Whether all that was changed from here is saved; at first nobody knows what was changed before. */
   let saved = false;
@@ -26,12 +49,25 @@ export function createNetconfLists(plan: ChangePlan, lock: CandidateLockLimits, 
     doubt.end();
     return done;
   };
-  const change = async (session: NetconfSession, task: ChangeTask): Promise<void> => {
-    const changed = await changeList(session, task, plan);
-    if (!save || (!changed && saved)) return;
+  const save = async (session: NetconfSession, task: ChangeTask, changed: boolean): Promise<void> => {
+    if (!plan.save || (!changed && saved)) return;
     saved = false;
     await saveRunning(session, task);
     saved = true;
+  };
+  const stepsOf = (session: NetconfSession, task: ChangeTask, before: ChangeSteps['before']): ChangeSteps => {
+    const changes = !isHeld(before, task.wanted);
+    return {
+      before,
+      commit: async (signal) => {
+        if (changes) await doubt.unlessSeen(() => commitForAWhile(session, { ...task, signal }, plan));
+      },
+      read: (signal) => readList(session, dialect, task.list, signal),
+      confirm: async (signal) => {
+        if (changes) await doubt.unlessSeen(() => confirmForGood(session, { ...task, signal }, plan));
+        await save(session, { ...task, signal }, changes);
+      },
+    };
   };
 
   return {
@@ -51,25 +87,53 @@ export function createNetconfLists(plan: ChangePlan, lock: CandidateLockLimits, 
         return look();
       }
     },
-    replace: async (session, task) => {
-      try {
-        await settled(session, task.signal, () => change(session, task));
-      } catch (failure) {
-        if (failure instanceof RouterFailure && failure.code === 'outcome-unknown') doubt.begin();
-        throw failure;
+    names: (session, signal) => readNames(session, dialect, signal),
+    replace: (session, task) =>
+      doubt.unlessSeen(() =>
+        settled(session, task.signal, async () => save(session, task, await changeList(session, task, plan))),
+      ),
+    prepare: async (session, task, offer) => {
+      if (session.capabilities.confirmedCommit === undefined) {
+        await offer(undefined);
+        return;
       }
+      await settled(session, task.signal, async () => {
+        const before = await readList(session, dialect, task.list, task.signal);
+        if (!isHeld(before, task.wanted)) await prepareCandidate(session, task, plan);
+        const how = await offer(stepsOf(session, task, before));
+        // Leaving with a failure takes back what was not confirmed, and what is in the candidate.
+        if (how === 'take back') throw new TakenBack();
+      });
     },
   };
 }
 
+/** Somebody wants a prepared change to be taken back. */
+class TakenBack extends Error {
+  override readonly name = 'TakenBack';
+}
+
 /** Whether a commit may wait on the router whose maker is gone, so that what it shows may not stay. */
-type Doubt = Readonly<{ begin: () => void; end: () => void; exists: () => boolean }>;
+type Doubt = Readonly<{
+  /** Does a work after which there is doubt when its outcome was not seen. */
+  unlessSeen: <T>(work: () => Promise<T>) => Promise<T>;
+  end: () => void;
+  exists: () => boolean;
+}>;
 
 /** There is doubt at first, and never longer than a commit waits. */
 function createDoubt(clock: Clock, milliseconds: number): Doubt {
   let until = clock.monotonicMilliseconds() + milliseconds;
   return {
-    begin: () => void (until = clock.monotonicMilliseconds() + milliseconds),
+    unlessSeen: async (work) => {
+      try {
+        return await work();
+      } catch (failure) {
+        const isUnknown = failure instanceof RouterFailure && failure.code === 'outcome-unknown';
+        if (isUnknown) until = clock.monotonicMilliseconds() + milliseconds;
+        throw failure;
+      }
+    },
     end: () => void (until = Number.NEGATIVE_INFINITY),
     exists: () => clock.monotonicMilliseconds() < until,
   };

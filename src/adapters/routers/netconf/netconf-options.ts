@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { mustBe } from '../router-options.ts';
-import { word } from '../shell-options.ts';
+import { mustBe, wholeNumber } from '../router-options.ts';
 import { SSH_OPTIONS } from '../ssh-options.ts';
 
 const NETCONF_PORT = 830;
@@ -8,13 +7,6 @@ const TRUTH = 'true or false';
 const VALIDATION = 'with-edit, before-commit or none';
 const WARNINGS = 'a JSON list of texts such as ["requires a license"]';
 
-const number = (right: string, from: number, to: number): z.ZodPipe<z.ZodString, z.ZodTransform<number, string>> =>
-  word(right, /^(?:0|[1-9]\d{0,6})$/).transform((text, context) => {
-    const value = Number(text);
-    if (value >= from && value <= to) return value;
-    context.addIssue({ code: 'custom', message: `must be ${right}` });
-    return z.NEVER;
-  });
 const truth = z.enum(['true', 'false'], mustBe(TRUTH));
 
 /** What a router is told apart by that speaks NETCONF, whatever its dialect. */
@@ -24,16 +16,16 @@ export const NETCONF_OPTIONS = {
     .unwrap()
     .default(NETCONF_PORT)
     .meta({ description: `port of NETCONF over SSH (${NETCONF_PORT})` }),
-  confirm_seconds: number('a number of seconds from 5 to 600', 5, 600).default(60).meta({
+  confirm_seconds: wholeNumber('a number of seconds from 5 to 600', 5, 600).default(60).meta({
     description: 'the router takes a change back by itself when it is not confirmed within so many seconds (60)',
   }),
-  lock_seconds: number('a number of seconds from 0 to 600', 0, 600)
+  lock_seconds: wholeNumber('a number of seconds from 0 to 600', 0, 600)
     .default(10)
     .meta({ description: 'how long the lock of somebody else is waited for (10)' }),
-  answer_seconds: number('a number of seconds from 1 to 3600', 1, 3600)
+  answer_seconds: wholeNumber('a number of seconds from 1 to 3600', 1, 3600)
     .default(120)
     .meta({ description: 'how long one answer of the router is waited for (120)' }),
-  max_entries: number('a number of entries from 1 to 1000000', 1, 1_000_000).default(10_000).meta({
+  max_entries: wholeNumber('a number of entries from 1 to 1000000', 1, 1_000_000).default(10_000).meta({
     description: 'longest list that the router takes in time; longer ones are refused before anything is sent (10000)',
   }),
   validation: z.enum(['with-edit', 'before-commit', 'none'], mustBe(VALIDATION)).default('with-edit').meta({

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { RouterDriver } from '../../../ports/routers.ts';
 import { defineRouterDriver, type RouterContext, type RouterDriverKind } from '../router-options.ts';
-import { refuseLoginProblems, sshTarget } from '../ssh-options.ts';
+import { refuseLoginProblems, sshLimits, sshTarget } from '../ssh-options.ts';
 import { createSshSession } from '../ssh-session.ts';
 import type { Dialect } from './dialect.ts';
 import { JUNOS_DIALECT } from './junos-dialect.ts';
@@ -31,7 +31,7 @@ function netconfDriver(driver: string, dialect: Dialect): RouterDriverKind {
 }
 
 function open(options: z.output<typeof VARIANT>, { clock, secrets }: RouterContext, dialect: Dialect): RouterDriver {
-  const ssh = createSshSession(sshTarget(options, secrets), clock);
+  const ssh = createSshSession(sshTarget(options, secrets), clock, sshLimits(options));
   const limits = { clock, answerMilliseconds: options.answer_seconds * 1000 };
   const openSession = async (signal: AbortSignal): ReturnType<typeof openNetconfSession> =>
     openNetconfSession(await ssh.subsystem('netconf', signal), limits, signal);

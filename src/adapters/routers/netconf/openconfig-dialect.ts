@@ -1,6 +1,6 @@
 import { type Cidr, formatCidr } from '../../../kernel/addresses/cidr.ts';
 import { type Dialect, orderedEntries } from './dialect.ts';
-import { NETCONF } from './operations.ts';
+import { editOperation } from './operations.ts';
 import { childNamed, element, elementsAt, textOf, type XmlElement } from './xml.ts';
 
 /** The namespace of openconfig-routing-policy. */
@@ -16,6 +16,10 @@ const own = (name: string, content: string | readonly XmlElement[]): XmlElement 
  */
 export const OPENCONFIG_DIALECT: Dialect = {
   filterFor: (list) => routingPolicy(own('prefix-set', [own('name', list)])),
+  namesFilter: routingPolicy(own('prefix-set', [own('name', [])])),
+  namesIn: (data) => setsIn(data).flatMap((set) => textOf(childNamed(set, 'name')) ?? []),
+  removalOf: (list) =>
+    routingPolicy(element(ROUTING_POLICY, 'prefix-set', [own('name', list)], [editOperation('delete')])),
   replacementFor: (list, prefixes) =>
     routingPolicy(
       element(
@@ -26,16 +30,19 @@ export const OPENCONFIG_DIALECT: Dialect = {
           own('config', [own('name', list), ...modeOf(prefixes)]),
           ...(prefixes.length === 0 ? [] : [own('prefixes', prefixes.map(prefix))]),
         ],
-        [{ namespace: NETCONF, prefix: 'nc', name: 'operation', value: 'replace' }],
+        [editOperation('replace')],
       ),
     ),
   entriesIn: (data, list) => {
-    const sets = elementsAt(data, 'routing-policy', 'defined-sets', 'prefix-sets', 'prefix-set');
-    const found = sets.find((candidate) => textOf(childNamed(candidate, 'name')) === list);
+    const found = setsIn(data).find((candidate) => textOf(childNamed(candidate, 'name')) === list);
     return found === undefined ? 'absent' : entriesOf(found);
   },
   harmlessWarnings: [],
 };
+
+function setsIn(data: XmlElement | undefined): readonly XmlElement[] {
+  return elementsAt(data, 'routing-policy', 'defined-sets', 'prefix-sets', 'prefix-set');
+}
 
 function routingPolicy(set: XmlElement): XmlElement {
   return own('routing-policy', [own('defined-sets', [own('prefix-sets', [set])])]);

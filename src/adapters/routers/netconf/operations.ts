@@ -1,7 +1,7 @@
-import { element, type XmlElement } from './xml.ts';
+import { element, type XmlAttribute, type XmlElement } from './xml.ts';
 
 /** The namespace of NETCONF's own elements and attributes (RFC 6241). */
-export const NETCONF = 'urn:ietf:params:xml:ns:netconf:base:1.0';
+const NETCONF = 'urn:ietf:params:xml:ns:netconf:base:1.0';
 const MONITORING = 'urn:ietf:params:xml:ns:yang:ietf-netconf-monitoring';
 
 type Datastore = 'candidate' | 'running' | 'startup';
@@ -31,6 +31,11 @@ export const VALIDATE_CANDIDATE = own('validate', [datastore('source', 'candidat
 export const SAVE_RUNNING = own('copy-config', [datastore('target', 'startup'), datastore('source', 'running')]);
 export const CLOSE_SESSION = own('close-session');
 export const COMMIT = own('commit');
+
+/** What is to become of an element in an `<edit-config>`. */
+export function editOperation(value: 'replace' | 'delete'): XmlAttribute {
+  return { namespace: NETCONF, prefix: 'nc', name: 'operation', value };
+}
 
 /** A part of a datastore. */
 export function getConfig(source: Datastore, filter: XmlElement): XmlElement {
