@@ -6,19 +6,24 @@ export type ViewChange = Readonly<{ key: string; json: string | undefined }>;
  */
 export type Collection = Readonly<{ projection: string; version: number; generation: number }>;
 
+/** The generation that readers see, and the position up to which it has applied the log (`undefined` before its first save). */
+export type Standing = Readonly<{ collection: Collection; position: bigint | undefined }>;
+
 /** Rebuildable documents by projection and key, with the log position that they have applied. */
 export type ReadModels = Readonly<{
   /** The generation that readers see, or `undefined` when the projection was never built. */
   active: (projection: string) => Promise<Collection | undefined>;
+  /** How the active generations of these projections stand; those that were never built are left out. */
+  standing: (projections: readonly string[]) => Promise<ReadonlyMap<string, Standing>>;
   /** A new, empty generation, not active yet. */
   begin: (projection: string, version: number) => Promise<Collection>;
   /** Makes a generation the active one and drops every other one of its projection, in one step. */
   activate: (collection: Collection) => Promise<void>;
   /** The position up to which a generation has applied the log; `undefined` before its first save. */
   position: (collection: Collection) => Promise<bigint | undefined>;
-  /** The documents of the given keys that exist. */
+  /** The documents of the given keys that exist. @throws CollectionGone, rather than to show a dropped generation as an empty one */
   load: (collection: Collection, keys: readonly string[]) => Promise<ReadonlyMap<string, string>>;
-  /** Documents in key order (by code point) whose key starts with `prefix`, after `after`, at most `limit`. */
+  /** Documents in key order (by code point) whose key starts with `prefix`, after `after`, at most `limit`. @throws CollectionGone */
   list: (
     collection: Collection,
     query: Readonly<{ prefix: string; after?: string; limit: number }>,
@@ -30,7 +35,7 @@ export type ReadModels = Readonly<{
   close: () => Promise<void>;
 }>;
 
-/** The generation was dropped, because another process has rebuilt the projection: open it again. Thrown by `save`; nothing was saved. */
+/** The generation was dropped, because another process has rebuilt the projection: open it again. Thrown by `save`, nothing was saved. */
 export class CollectionGone extends Error {
   override readonly name = 'CollectionGone';
 }

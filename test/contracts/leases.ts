@@ -30,6 +30,7 @@ export function leasesContract(name: string, start: () => Promise<LeasesUnderTes
     const lease = await taken(ann, 'server');
     assert.is(lease.name, 'server');
     assert.not.ok(lease.lost.aborted);
+    assert.ok(lease.isHeld());
   });
 
   test('a lease that is held is refused to everyone, the holder included, and says who has it', async ({
@@ -54,6 +55,7 @@ export function leasesContract(name: string, start: () => Promise<LeasesUnderTes
     const lease = await taken(ann, 'server');
     await lease.release();
     assert.ok(lease.lost.aborted);
+    assert.not.ok(lease.isHeld());
     await taken(bob, 'server');
     await lease.release();
     assert.ok('heldBy' in (await ann.tryAcquire('server')));

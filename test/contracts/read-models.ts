@@ -80,6 +80,25 @@ function specifyGenerations(test: Suite): void {
     }
   });
 
+  test('what was dropped is told as such to readers, and is not shown as empty', async ({ views }) => {
+    const old = await activated(views, 'subnets', 1);
+    await put(views, old, 5n, { a: 'old' });
+    await views.activate(await views.begin('subnets', 1));
+    assert.instance(await failureOf(views.load(old, ['a'])), CollectionGone);
+    assert.instance(await failureOf(views.list(old, { prefix: '', limit: 10 })), CollectionGone);
+  });
+
+  test('how active generations stand is told for several projections at once', async ({ views }) => {
+    const subnets = await activated(views, 'subnets', 1);
+    const customers = await activated(views, 'customers', 4);
+    await put(views, subnets, 2n ** 60n + 1n, { a: 'one' });
+    await put(views, await views.begin('subnets', 2), 99n, { a: 'beside' });
+    const standing = await views.standing(['customers', 'subnets', 'never built']);
+    assert.equal(standing.get('subnets'), { collection: subnets, position: 2n ** 60n + 1n });
+    assert.equal(standing.get('customers'), { collection: customers, position: undefined });
+    assert.is(standing.size, 2);
+  });
+
   test('a dropped generation takes no more saves, also from a process that had it open; nothing of the save is kept', async ({
     views,
     place,

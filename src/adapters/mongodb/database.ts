@@ -52,7 +52,8 @@ function openClient(url: string, patienceMilliseconds: number): MongoClient {
     appName: 'edgeward',
     // Positions are 64 bits wide and must not pass through a number.
     useBigInt64: true,
-    serverSelectionTimeoutMS: patienceMilliseconds,
+    // A little less, so that the driver is the one to say why.
+    serverSelectionTimeoutMS: Math.floor(patienceMilliseconds * 0.9),
     connectTimeoutMS: patienceMilliseconds,
     waitQueueTimeoutMS: patienceMilliseconds,
     socketTimeoutMS: WRITE_MILLISECONDS,
@@ -84,8 +85,8 @@ async function checkLayout(db: MongoDatabase): Promise<void> {
 
 function refusal(hosts: string, error: unknown): StoreRefused {
   if (error instanceof StoreRefused) return error;
-  const message =
-    error instanceof StoreUnavailable && error.cause instanceof Error ? error.cause.message : String(error);
+  const reason = error instanceof StoreUnavailable ? (error.cause ?? error) : error;
+  const message = reason instanceof Error ? reason.message : String(reason);
   if (isLoginRefused(error))
     return new StoreRefused('login-refused', `MongoDB at ${hosts} refused the login`, { cause: error });
   if (isNotPermitted(error)) {

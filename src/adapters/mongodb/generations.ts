@@ -1,13 +1,14 @@
 import type { Collection as View } from '../../ports/read-models.ts';
-import { CollectionGone } from '../../ports/read-models.ts';
+import { CollectionGone, type Standing } from '../../ports/read-models.ts';
 import type { MongoDatabase } from './database.ts';
 import { collectionsOf, makeIndexes } from './guarded-texts.ts';
 import { type PositionRecords, positionRecords } from './position-records.ts';
-import { projectionRecords } from './projection-records.ts';
+import { type ProjectionRecord, projectionRecords } from './projection-records.ts';
 
 /** Which generations there are of each projection, and how far each has come. */
 export type Generations = Readonly<{
   active: (projection: string) => Promise<View | undefined>;
+  standing: (projections: readonly string[]) => Promise<ReadonlyMap<string, Standing>>;
   begin: (projection: string, version: number) => Promise<View>;
   /** @throws CollectionGone */
   activate: (view: View) => Promise<void>;
@@ -37,9 +38,15 @@ export function openGenerations(db: MongoDatabase): Generations {
   return {
     active: async (projection) => {
       const found = await records.find(projection);
-      const generation = found?.active;
-      const version = generation === undefined ? undefined : found?.generations[generation]?.version;
-      return generation === undefined || version === undefined ? undefined : { projection, version, generation };
+      return found === null ? undefined : activeIn(found);
+    },
+    standing: async (projections) => {
+      const found = await records.findAll(projections);
+      const actives = [...found.values()].map(activeIn).filter((active) => active !== undefined);
+      const at = await positions.findAll(actives);
+      return new Map(
+        actives.map((collection) => [collection.projection, { collection, position: at.get(collection) }]),
+      );
     },
     begin: (projection, version) =>
       records.untilWon(projection, async (found) => {
@@ -71,6 +78,11 @@ export function openGenerations(db: MongoDatabase): Generations {
       if (first !== undefined && moved < moves.length) throw gone(first.view);
     },
   };
+}
+
+function activeIn({ _id, active, generations }: ProjectionRecord): View | undefined {
+  const version = active === undefined ? undefined : generations[active]?.version;
+  return active === undefined || version === undefined ? undefined : { projection: _id, version, generation: active };
 }
 
 /** Drops all that is kept of other generations before `next`: also of those that a process left when it died before it came to this. */

@@ -25,6 +25,8 @@ export function holdLease(options: HeldLeaseOptions): Lease {
   const { records, clock, log, holding, ended } = options;
   const { name, fence } = holding;
   const lost = new AbortController();
+  /** When the newest renewal that succeeded was asked for. */
+  let confirmed = options.since;
   void keep(options, lost.signal).then((reason) => {
     if (lost.signal.aborted) return undefined;
     log.warn({ lease: name, fence: String(fence), reason }, 'a lease was lost');
@@ -34,6 +36,7 @@ export function holdLease(options: HeldLeaseOptions): Lease {
     name,
     fence,
     lost: lost.signal,
+    isHeld: () => !lost.signal.aborted && !isOverdue(),
     release: async () => {
       if (lost.signal.aborted) return;
       end(new Error(`the lease ${name} was released`));
@@ -49,8 +52,11 @@ export function holdLease(options: HeldLeaseOptions): Lease {
   }
 
   /** Resolves with why the lease is lost. */
-  async function keep({ since, expiryMilliseconds }: HeldLeaseOptions, stopped: AbortSignal): Promise<string> {
-    let confirmed = since;
+  function isOverdue(): boolean {
+    return clock.monotonicMilliseconds() - confirmed >= options.expiryMilliseconds * SAFE_PART;
+  }
+
+  async function keep({ expiryMilliseconds }: HeldLeaseOptions, stopped: AbortSignal): Promise<string> {
     for (;;) {
       await clock.wait(expiryMilliseconds / RENEWALS, stopped).catch(() => undefined);
       if (stopped.aborted) return 'released';
@@ -59,8 +65,7 @@ export function holdLease(options: HeldLeaseOptions): Lease {
       const outcome = left <= 0 ? 'late' : await renewWithin(left, stopped);
       if (outcome === 'renewed') confirmed = asked;
       if (outcome === 'taken') return 'another process has it';
-      if (clock.monotonicMilliseconds() - confirmed >= expiryMilliseconds * SAFE_PART)
-        return 'it could not be renewed in time';
+      if (isOverdue()) return 'it could not be renewed in time';
     }
   }
 

@@ -51,10 +51,15 @@ export async function openMongoDb(options: MongoDbOptions): Promise<MongoDb> {
     abandonedMilliseconds,
   } = options;
   const db = await openMongoDatabase({ url, clock, patienceMilliseconds });
-  await makeIndexes(db, SNAPSHOTS);
-  await makeRateLimitIndex(db);
-  await makeLeaseIndex(db);
-  await makeEvidenceIndexes(db);
+  try {
+    await makeIndexes(db, SNAPSHOTS);
+    await makeRateLimitIndex(db);
+    await makeLeaseIndex(db);
+    await makeEvidenceIndexes(db);
+  } catch (error) {
+    await db.close();
+    throw error;
+  }
   const expiry = leaseExpiryMilliseconds === undefined ? {} : { expiryMilliseconds: leaseExpiryMilliseconds };
   const abandoned = abandonedMilliseconds === undefined ? {} : { abandonedMilliseconds };
   const leases = openMongoLeases({ db, clock, log, label, ...expiry });

@@ -9,6 +9,7 @@ type Generation = Pick<View, 'projection' | 'generation'>;
 export type PositionRecords = Readonly<{
   make: (generation: Generation) => Promise<void>;
   find: (generation: Generation) => Promise<bigint | undefined>;
+  findAll: <T extends Generation>(generations: readonly T[]) => Promise<ReadonlyMap<T, bigint>>;
   /** Moves positions on, never back. Gives how many of the generations there are. */
   moveOn: (positions: readonly Readonly<{ view: Generation; position: bigint }>[]) => Promise<number>;
   drop: (generations: readonly Generation[]) => Promise<void>;
@@ -27,9 +28,22 @@ export function positionRecords(db: MongoDatabase): PositionRecords {
       }
     },
     find: async (generation) => (await use(() => records.findOne({ _id: idOf(generation) })))?.position,
+    findAll: async (generations) => {
+      const byId = new Map(generations.map((generation) => [idOf(generation), generation]));
+      const found = await use(() => records.find({ _id: { $in: [...byId.keys()] } }).toArray());
+      const positions = new Map<(typeof generations)[number], bigint>();
+      for (const { _id, position } of found) {
+        const generation = byId.get(_id);
+        if (generation !== undefined && position !== undefined) positions.set(generation, position);
+      }
+      return positions;
+    },
     moveOn: async (positions) => {
-      const operations = positions.map(({ view, position }) => ({
-        updateOne: { filter: { _id: idOf(view) }, update: { $max: { position } } },
+      // Those that are fed by one projector mostly stand at the same place.
+      const ids = new Map<bigint, string[]>();
+      for (const { view, position } of positions) ids.set(position, [...(ids.get(position) ?? []), idOf(view)]);
+      const operations = [...ids].map(([position, some]) => ({
+        updateMany: { filter: { _id: { $in: some } }, update: { $max: { position } } },
       }));
       const { matchedCount } = await use(() => records.bulkWrite(operations));
       return matchedCount;

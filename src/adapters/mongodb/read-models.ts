@@ -6,6 +6,8 @@ import { openGenerations, viewName } from './generations.ts';
 import { type GuardedTexts, openGuardedTexts } from './guarded-texts.ts';
 
 const OPEN_MAX = 1_000;
+/** Collections that are written to at the same time. */
+const WRITERS_MAX = 4;
 const SWEEP_MILLISECONDS = 600_000;
 
 /**
@@ -19,17 +21,32 @@ export function openMongoReadModels(db: MongoDatabase, clock: Clock): ReadModels
 
   return {
     active: generations.active,
+    standing: generations.standing,
     begin: generations.begin,
     activate: generations.activate,
     position: generations.position,
-    load: (view, keys) => textsOf(view).load(keys),
-    list: async (view, query) => (await textsOf(view).list(query)).map(({ key, text }) => ({ key, json: text })),
+    load: async (view, keys) => {
+      const found = await textsOf(view).load(keys);
+      // What is missing may be missing because all of it is gone.
+      if (found.size < keys.length) await generations.check([view]);
+      return found;
+    },
+    list: async (view, query) => {
+      const found = await textsOf(view).list(query);
+      if (found.length < query.limit) await generations.check([view]);
+      return found.map(({ key, text }) => ({ key, json: text }));
+    },
     save: async (saves) => {
       await generations.check(saves.map(({ collection }) => collection));
-      for (const { collection, position, changes } of saves) {
-        await textsOf(collection).write(
-          position,
-          changes.map(({ key, json }) => ({ key, text: json })),
+      const changed = saves.filter(({ changes }) => changes.length > 0);
+      for (let first = 0; first < changed.length; first += WRITERS_MAX) {
+        await Promise.all(
+          changed.slice(first, first + WRITERS_MAX).map(({ collection, position, changes }) =>
+            textsOf(collection).write(
+              position,
+              changes.map(({ key, json }) => ({ key, text: json })),
+            ),
+          ),
         );
       }
       await generations.moveOn(saves.map(({ collection, position }) => ({ view: collection, position })));

@@ -65,6 +65,6 @@ export function openSqliteLeases({ directory, label }: SqliteLeasesOptions): Lea
       lost.abort(new Error(`the lease ${name} was released`));
     };
     releases.add(release);
-    return { name, fence, lost: lost.signal, release: async () => release() };
+    return { name, fence, lost: lost.signal, isHeld: () => !lost.signal.aborted, release: async () => release() };
   }
 }

@@ -43,6 +43,14 @@ export function openSqliteReadModels({ file, busyMilliseconds }: SqliteReadModel
       for (const change of changes) documents(collection).change(change);
     }
   });
+  const standing = db.transaction((projections: readonly string[]) => {
+    const found = projections
+      .map((projection) => generations.active(projection))
+      .filter((active) => active !== undefined);
+    return new Map(
+      found.map((collection) => [collection.projection, { collection, position: generations.position(collection) }]),
+    );
+  });
   // A generation that was dropped must not look like an empty one: its position is asked for first.
   const load = db.transaction((collection: Collection, keys: readonly string[]) => {
     generations.position(collection);
@@ -58,6 +66,7 @@ export function openSqliteReadModels({ file, busyMilliseconds }: SqliteReadModel
   return {
     readModels: {
       active: (projection) => free(() => generations.active(projection)),
+      standing: (projections) => free(() => standing(projections)),
       begin: (projection, version) => free(() => begin.immediate(projection, version)),
       activate: (collection) => free(() => activate.immediate(collection)),
       position: (collection) => free(() => generations.position(collection)),

@@ -31,6 +31,7 @@ else {
     assert.ok('heldBy' in (await living.leases.tryAcquire('projections')));
     const won = await living.leases.acquire('projections', new AbortController().signal);
     assert.ok(won.fence > lost.fence);
+    assert.not.ok(lost.isHeld(), 'known without being told');
     await lost.release();
     assert.ok('heldBy' in (await (await place.open()).leases.tryAcquire('projections')));
     assert.not.ok(won.lost.aborted);
