@@ -74,6 +74,10 @@ const environment = z.object({
   SCHEDULER_INTERVAL: positiveDuration.prefault('PT1M'),
   QUIET_PERIOD: duration.prefault('PT2M'),
   DEPLOY_TIMEOUT: positiveDuration.prefault('PT30S'),
+  REGION_CONCURRENCY: wholeNumber(1000)
+    .refine((number) => number > 0, 'must be a whole number from 1 to 1000')
+    .prefault('12'),
+  DRIFT_INTERVAL: duration.prefault('PT15M'),
   COMMIT_RETRY_DELAYS: durations.prefault('PT1M,PT2M,PT5M,PT10M,PT15M'),
   SYNCHRONOUS_TIMEOUT: positiveDuration.prefault('PT60S'),
   WEBHOOK_RETRIES: wholeNumber(100).prefault('3'),
@@ -94,6 +98,10 @@ export type Config = Readonly<{
   schedulerIntervalMilliseconds: number;
   quietPeriodMilliseconds: number;
   deployTimeoutMilliseconds: number;
+  /** Deployments at the same moment in one region. */
+  regionConcurrency: number;
+  /** Between two looks at all routers; zero: nobody looks. */
+  driftIntervalMilliseconds: number;
   /** After the first failed try, the second, …; the last one repeats. */
   commitRetryMilliseconds: readonly number[];
   synchronousTimeoutMilliseconds: number;
@@ -130,6 +138,8 @@ export function readConfig(variables: Readonly<Record<string, string | undefined
     schedulerIntervalMilliseconds: value.SCHEDULER_INTERVAL,
     quietPeriodMilliseconds: value.QUIET_PERIOD,
     deployTimeoutMilliseconds: value.DEPLOY_TIMEOUT,
+    regionConcurrency: value.REGION_CONCURRENCY,
+    driftIntervalMilliseconds: value.DRIFT_INTERVAL,
     commitRetryMilliseconds: value.COMMIT_RETRY_DELAYS,
     synchronousTimeoutMilliseconds: value.SYNCHRONOUS_TIMEOUT,
     webhookRetries: value.WEBHOOK_RETRIES,

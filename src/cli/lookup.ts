@@ -1,6 +1,6 @@
 import { DIRECTORY_ID } from '../commands/ip-control/directory.ts';
 import type { Registered } from '../commands/ip-control/customer-state.ts';
-import type { RegionState } from '../commands/ip-control/region.ts';
+import type { RegionState } from '../commands/ip-control/region-state.ts';
 import type { House } from './house.ts';
 import { notFound, usage } from './output.ts';
 

@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
-import type { Router } from '../commands/ip-control/region.ts';
+import type { Router } from '../commands/ip-control/region-state.ts';
 import { RouterFailure } from '../ports/routers.ts';
 import { collect, type CommandTools, leaf, outputOf } from './command.ts';
 import type { House } from './house.ts';

@@ -10,6 +10,7 @@ import { type CustomerEvent, customerEvents } from '../events/ip-control/custome
 import type { ListKind } from '../events/ip-control/vocabulary.ts';
 import { isRefusal } from '../kernel/decider.ts';
 import type { Log } from '../ports/log.ts';
+import { createListTurns } from '../processes/ip-control/list-turns.ts';
 import { performDeployCommit } from '../processes/ip-control/perform-deploy-commit.ts';
 import { type Feed, openProjector } from '../projections/projector.ts';
 import { rebuildProjections } from '../projections/rebuild.ts';
@@ -151,6 +152,7 @@ async function commitHere(
       customers,
       regions,
       driverOf: drivers.driverOf,
+      turns: createListTurns(),
       clock: systemClock,
       log,
       timeoutMilliseconds: config.deployTimeoutMilliseconds,

@@ -11,10 +11,15 @@ import type { Secrets } from '../ports/secrets.ts';
 import type { WebhookSender } from '../ports/webhooks.ts';
 import { deliverWebhook } from '../processes/ip-control/deliver-webhook.ts';
 import { deployCommit } from '../processes/ip-control/deploy-commit.ts';
+import { runDriftRounds } from '../processes/ip-control/drift-rounds.ts';
 import { finishReservations } from '../processes/ip-control/finish-reservations.ts';
+import { keepRouters } from '../processes/ip-control/keep-routers.ts';
+import { createListTurns } from '../processes/ip-control/list-turns.ts';
+import type { LookDependencies } from '../processes/ip-control/look-at-router.ts';
 import { performDeliverWebhook } from '../processes/ip-control/perform-deliver-webhook.ts';
 import { performDeployCommit } from '../processes/ip-control/perform-deploy-commit.ts';
 import { performFinishReservation } from '../processes/ip-control/perform-finish-reservation.ts';
+import { performKeepRouter } from '../processes/ip-control/perform-keep-router.ts';
 import { performRequestCommit } from '../processes/ip-control/perform-request-commit.ts';
 import { quietPeriod } from '../processes/ip-control/quiet-period.ts';
 import { finishMemberships } from '../processes/worker-pools/finish-memberships.ts';
@@ -45,7 +50,8 @@ export type WiredProcess = Readonly<{ shelf: Feed; start: (projector: Pick<Proje
 
 /** Deployments at the same moment; each router takes one change at a time. */
 const DEPLOYMENTS_MAX = 32;
-const DEPLOYMENTS_IN_REGION_MAX = 12;
+/** Routers that are compared at the same moment. */
+const LOOKS_MAX = 16;
 const WEBHOOKS_MAX = 64;
 const WEBHOOKS_TO_CUSTOMER_MAX = 8;
 const REQUESTS_MAX = 32;
@@ -61,6 +67,7 @@ export function processDefinitions(config: Config) {
       retryMilliseconds: config.commitRetryMilliseconds,
     }),
     deployCommit,
+    keepRouters,
     deliverWebhook: deliverWebhook(config.webhookRetryDelayMilliseconds),
     finishReservations,
     finishMemberships,
@@ -79,6 +86,7 @@ export function processShelves(config: Config, readModels: ReadModels): readonly
   return [
     shelfOf(statesOf(quiet), readModels),
     shelfOf(statesOf(deploy), readModels),
+    shelfOf(statesOf(keepRouters), readModels),
     shelfOf(statesOf(deliver), readModels),
     shelfOf(statesOf(finish), readModels),
     shelfOf(statesOf(finishMemberships), readModels),
@@ -90,6 +98,9 @@ export function processShelves(config: Config, readModels: ReadModels): readonly
 export function wireProcesses(readModels: ReadModels, tools: ProcessTools): readonly WiredProcess[] {
   const { config, aggregates, routerDrivers, clock, ids, log } = tools;
   const definitions = processDefinitions(config);
+  const turns = createListTurns();
+  const timeoutMilliseconds = config.deployTimeoutMilliseconds;
+  const { driverOf } = routerDrivers;
   return [
     wire(
       definitions.finishReservations,
@@ -109,19 +120,21 @@ export function wireProcesses(readModels: ReadModels, tools: ProcessTools): read
       definitions.deployCommit,
       performDeployCommit({
         ...aggregates,
-        driverOf: routerDrivers.driverOf,
+        driverOf,
+        turns,
         clock,
         log,
-        timeoutMilliseconds: config.deployTimeoutMilliseconds,
+        timeoutMilliseconds,
       }),
       // Routers that hang in one region leave places to the others.
       {
         concurrency: DEPLOYMENTS_MAX,
-        lanes: { of: ({ data }) => String(data.regionId), concurrency: DEPLOYMENTS_IN_REGION_MAX },
+        lanes: { of: ({ data }) => String(data.regionId), concurrency: config.regionConcurrency },
       },
       readModels,
       tools,
     ),
+    wireRouterUpkeep(readModels, tools, { ...aggregates, driverOf, turns, clock, ids, log, timeoutMilliseconds }),
     wire(
       definitions.deliverWebhook,
       performDeliverWebhook({ ...aggregates, ...tools, retries: config.webhookRetries }),
@@ -135,6 +148,31 @@ export function wireProcesses(readModels: ReadModels, tools: ProcessTools): read
     ),
     ...wireWorkerPools(readModels, tools),
   ];
+}
+
+/** What operators ask for is done at once; all routers are compared, round after round, beside it. */
+function wireRouterUpkeep(readModels: ReadModels, tools: ProcessTools, look: LookDependencies): WiredProcess {
+  const wired = wire(
+    keepRouters,
+    performKeepRouter(look),
+    { concurrency: LOOKS_MAX, lanes: { of: ({ data }) => String(data.regionId), concurrency: LOOKS_MAX / 2 } },
+    readModels,
+    tools,
+  );
+  const everyMilliseconds = tools.config.driftIntervalMilliseconds;
+  const rounds = { ...look, everyMilliseconds, concurrency: LOOKS_MAX, random: Math.random };
+  return {
+    shelf: wired.shelf,
+    start: (projector) => {
+      const running = wired.start(projector);
+      return {
+        touched: running.touched,
+        run: async (stop, abort) => {
+          await Promise.all([running.run(stop, abort), runDriftRounds(rounds, stop, abort)]);
+        },
+      };
+    },
+  };
 }
 
 function wireWorkerPools(readModels: ReadModels, tools: ProcessTools): readonly WiredProcess[] {

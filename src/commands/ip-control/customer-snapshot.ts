@@ -4,7 +4,20 @@ import {
   encodeWhitelist,
   type WhitelistJson,
 } from '../../events/ip-control/source-whitelist-ledger-json.ts';
-import type { ApiToken, CustomerState, OpenCommit, Registered, Subnet } from './customer-state.ts';
+import { listKind } from '../../events/ip-control/vocabulary.ts';
+import type { RangeSet } from '../../kernel/addresses/range-set.ts';
+import { parseRangeTexts, rangeTexts } from '../../kernel/addresses/range-text.ts';
+import {
+  type ApiToken,
+  type CustomerState,
+  listedAddresses,
+  type OpenCommit,
+  type Registered,
+  type Subnet,
+} from './customer-state.ts';
+
+/** `ranges` are left out where they are what the list is to hold as things are, as nearly always. */
+type DeployedJson = Readonly<{ key: string; ranges?: readonly string[] }>;
 
 type OpenCommitJson = Omit<OpenCommit, 'revision'> & Readonly<{ key: string; revision: string }>;
 
@@ -17,11 +30,12 @@ type RegisteredJson = Pick<Registered, 'customerId' | 'name' | 'listName' | 'set
     ledger: LedgerJson;
     whitelist: WhitelistJson;
     commits: readonly OpenCommitJson[];
+    deployed: readonly DeployedJson[];
   }>;
 
 /** A customer's state as JSON and back. Bump `version` with every change of the state's shape or meaning. */
 export const customerSnapshot = {
-  version: 3,
+  version: 4,
   encode: (state: CustomerState): RegisteredJson | null => {
     if (state.phase === 'unregistered') return null;
     const { customerId, name, listName, settings } = state;
@@ -37,23 +51,37 @@ export const customerSnapshot = {
       ledger: encodeLedger(state.ledger),
       whitelist: encodeWhitelist(state.whitelist),
       commits: [...state.commits].map(([key, commit]) => ({ ...commit, key, revision: String(commit.revision) })),
+      deployed: [...state.deployed].map(([key, set]) =>
+        set.equals(listedUnder(key, state)) ? { key } : { key, ranges: rangeTexts(set) },
+      ),
     };
   },
   // The version beside the snapshot says that this very code wrote it; anything else is not decoded but replayed.
   decode: (stored: unknown): CustomerState => {
     if (stored === null) return { phase: 'unregistered' };
-    const { webhookSecretId, tokens, subnets, releasedSubnets, ledger, whitelist, commits, ...names } =
+    const { webhookSecretId, tokens, subnets, releasedSubnets, ledger, whitelist, commits, deployed, ...names } =
       stored as RegisteredJson;
+    const sets = { ledger: decodeLedger(ledger, subnets), whitelist: decodeWhitelist(whitelist) };
     return {
       phase: 'registered',
       ...names,
+      ...sets,
       webhookSecretId: webhookSecretId ?? undefined,
       tokens: new Map(tokens.map((token) => [token.tokenId, token])),
       subnets: new Map(subnets.map((subnet) => [subnet.subnetId, subnet])),
       releasedSubnets: new Set(releasedSubnets),
-      ledger: decodeLedger(ledger, subnets),
-      whitelist: decodeWhitelist(whitelist),
+      deployed: new Map(
+        deployed.map(({ key, ranges }) => [
+          key,
+          ranges === undefined ? listedUnder(key, sets) : parseRangeTexts(ranges),
+        ]),
+      ),
       commits: new Map(commits.map(({ key, revision, ...commit }) => [key, { ...commit, revision: BigInt(revision) }])),
     };
   },
 };
+
+function listedUnder(key: string, state: Pick<Registered, 'ledger' | 'whitelist'>): RangeSet {
+  const [regionId, list] = key.split('/');
+  return listedAddresses(state, Number(regionId), listKind.parse(list));
+}

@@ -1,11 +1,19 @@
-import { applyToLedger, type AddressLedger, EMPTY_LEDGER } from '../../events/ip-control/address-ledger.ts';
+import {
+  type AddressLedger,
+  applyToLedger,
+  EMPTY_LEDGER,
+  type InDeployment,
+  regionAddresses,
+} from '../../events/ip-control/address-ledger.ts';
 import type { CustomerEvent } from '../../events/ip-control/customer.ts';
 import {
   applyToWhitelist,
   EMPTY_WHITELIST,
+  regionWhitelist,
   type SourceWhitelist,
 } from '../../events/ip-control/source-whitelist-ledger.ts';
 import type { CustomerSettings, ListKind } from '../../events/ip-control/vocabulary.ts';
+import type { RangeSet } from '../../kernel/addresses/range-set.ts';
 
 export type Subnet = Readonly<{ subnetId: number; cidr: string; regionId: number; asn: number; metro: string }>;
 export type ApiToken = Readonly<{ tokenId: string; label: string; sha256: string }>;
@@ -36,6 +44,8 @@ export type Registered = Readonly<{
   whitelist: SourceWhitelist;
   /** By `commitKey`. */
   commits: ReadonlyMap<string, OpenCommit>;
+  /** What the last completed commit of each list put on the routers, by `commitKey`. */
+  deployed: ReadonlyMap<string, RangeSet>;
 }>;
 
 export type CustomerState = Readonly<{ phase: 'unregistered' }> | Registered;
@@ -45,6 +55,34 @@ export const UNREGISTERED: CustomerState = { phase: 'unregistered' };
 /** One list of one region. */
 export function commitKey(regionId: number, list: ListKind): string {
   return `${regionId}/${list}`;
+}
+
+/** What the commit of a list that is under way carries. */
+export function inDeployment(
+  { ledger, whitelist }: Pick<Registered, 'ledger' | 'whitelist'>,
+  regionId: number,
+  list: ListKind,
+): InDeployment | undefined {
+  switch (list) {
+    case 'BLACKHOLE':
+      return regionAddresses(ledger, regionId).inDeployment;
+    case 'SRC_WHITELIST':
+      return regionWhitelist(whitelist, regionId).inDeployment;
+  }
+}
+
+/** What a list is to hold as things are, whether that is on routers yet or not. */
+export function listedAddresses(
+  { ledger, whitelist }: Pick<Registered, 'ledger' | 'whitelist'>,
+  regionId: number,
+  list: ListKind,
+): RangeSet {
+  switch (list) {
+    case 'BLACKHOLE':
+      return regionAddresses(ledger, regionId).disabled;
+    case 'SRC_WHITELIST':
+      return regionWhitelist(whitelist, regionId).live;
+  }
 }
 
 /** The state after an event. */
@@ -98,8 +136,11 @@ export function evolveCustomer(
       };
     }
     case 'CommitCompleted': {
-      const commits = without(state.commits, commitKey(event.data.regionId, event.data.list));
-      return { ...state, ledger, whitelist, commits };
+      const { regionId, list } = event.data;
+      const key = commitKey(regionId, list);
+      const content = inDeployment(state, regionId, list)?.content;
+      const deployed = content === undefined ? state.deployed : new Map(state.deployed).set(key, content);
+      return { ...state, ledger, whitelist, deployed, commits: without(state.commits, key) };
     }
   }
 }
@@ -117,6 +158,7 @@ function register(
     ledger: EMPTY_LEDGER,
     whitelist: EMPTY_WHITELIST,
     commits: new Map(),
+    deployed: new Map(),
   };
 }
 

@@ -1,17 +1,16 @@
 import { type Command, type Decider, type Decision, refuse } from '../../kernel/decider.ts';
 import type { StreamCategory } from '../../kernel/stream-name.ts';
 import { type RegionEvent, regionEvents } from '../../events/ip-control/region.ts';
-
-export type Router = Readonly<{ router: string; driver: string; options: Readonly<Record<string, string>> }>;
-
-export type RegionState =
-  | Readonly<{ phase: 'absent' }>
-  | Readonly<{ phase: 'created'; regionId: number; name: string; routers: ReadonlyMap<string, Router> }>;
+import type { DeployPolicy } from '../../events/ip-control/vocabulary.ts';
+import { evolveRegion, type RegionState, type Router } from './region-state.ts';
+import { decideRouterUpkeep, type RouterUpkeepCommand } from './router-upkeep.ts';
 
 export type RegionCommand =
   | Command<'CreateRegion', { regionId: number; name: string }>
+  | Command<'ChooseDeployPolicy', { deployPolicy: DeployPolicy }>
   | Command<'AddRouter', Router>
-  | Command<'RemoveRouter', { router: string }>;
+  | Command<'RemoveRouter', { router: string }>
+  | RouterUpkeepCommand;
 
 const ROUTER_NAME = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/;
 
@@ -20,19 +19,10 @@ export const regionDecider = {
   category: 'region',
   handles: regionEvents.map(({ type }) => type),
   initial: { phase: 'absent' },
-  evolve,
+  evolve: evolveRegion,
   decide,
 } as const satisfies Decider<RegionCommand, RegionState, RegionEvent> &
   Readonly<{ category: StreamCategory; handles: readonly RegionEvent['type'][] }>;
-
-function evolve(state: RegionState, event: RegionEvent): RegionState {
-  if (event.type === 'RegionCreated') return { phase: 'created', ...event.data, routers: new Map() };
-  if (state.phase === 'absent') return state;
-  const routers = new Map(state.routers);
-  if (event.type === 'RouterAdded') routers.set(event.data.router, event.data);
-  else routers.delete(event.data.router);
-  return { ...state, routers };
-}
 
 function decide(command: RegionCommand, state: RegionState): Decision<RegionEvent> {
   if (command.type === 'CreateRegion') {
@@ -41,6 +31,9 @@ function decide(command: RegionCommand, state: RegionState): Decision<RegionEven
   if (state.phase === 'absent') return refuse('region-not-found', 'region not found.', 'region');
   const { regionId } = state;
   switch (command.type) {
+    case 'ChooseDeployPolicy':
+      if (state.deployPolicy === command.data.deployPolicy) return [];
+      return [{ type: 'DeployPolicyChosen', data: { regionId, ...command.data } }];
     case 'AddRouter': {
       const { router, driver, options } = command.data;
       if (!ROUTER_NAME.test(router)) {
@@ -60,6 +53,16 @@ function decide(command: RegionCommand, state: RegionState): Decision<RegionEven
       if (!state.routers.has(command.data.router))
         return refuse('router-not-found', `region ${state.name} has no router ${command.data.router}.`, 'router');
       return [{ type: 'RouterRemoved', data: { regionId, router: command.data.router } }];
+    case 'ChooseRouterRepair':
+    case 'DisableRouter':
+    case 'EnableRouter':
+    case 'RecordRouterCaughtUp':
+    case 'RequestRouterCheck':
+    case 'RecordRouterChecked':
+    case 'RecordDrift':
+    case 'RecordDriftRepaired':
+    case 'RecordUnownedLists':
+      return decideRouterUpkeep(command, state);
   }
 }
 

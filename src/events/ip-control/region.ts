@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { defineEvent, type EventOf } from '../codec.ts';
-import { idNumber } from './vocabulary.ts';
+import { routerUpkeepEvents } from './router-upkeep.ts';
+import { deployPolicy, idNumber } from './vocabulary.ts';
 
 /** The region exists; its name was reserved in the directory before. */
 export const RegionCreated = defineEvent('RegionCreated', 1, z.strictObject({ regionId: idNumber, name: z.string() }));
@@ -24,6 +25,19 @@ export const RouterRemoved = defineEvent(
   z.strictObject({ regionId: idNumber, router: z.string() }),
 );
 
-export const regionEvents = [RegionCreated, RouterAdded, RouterRemoved] as const;
+/** How a commit treats the routers of the region from now on: each for itself, or all or none. */
+export const DeployPolicyChosen = defineEvent(
+  'DeployPolicyChosen',
+  1,
+  z.strictObject({ regionId: idNumber, deployPolicy }),
+);
+
+export const regionEvents = [
+  RegionCreated,
+  DeployPolicyChosen,
+  RouterAdded,
+  RouterRemoved,
+  ...routerUpkeepEvents,
+] as const;
 
 export type RegionEvent = EventOf<(typeof regionEvents)[number]>;

@@ -26,14 +26,28 @@ export function listNameOf(customerName: string): string {
 /** Changed addresses as text: `a` for one address, `a-b` for a run; sorted, disjoint, IPv4 first. */
 export const rangeTexts = z.array(z.string()).min(1);
 
-/** What one router did with one push. `unknown`: no answer came and reading back was not possible either. */
+/**
+ * How a commit treats the routers of a region. `each`: every router takes the list for itself. `all-or-nothing`: they take it when
+ * all of them can, and otherwise go back to what they had.
+ */
+export const deployPolicy = z.enum(['each', 'all-or-nothing']);
+export type DeployPolicy = z.infer<typeof deployPolicy>;
+
+/**
+ * What one router did with one push. `unknown`: no answer came and reading back was not possible either. `skipped`: it is disabled,
+ * and the commit does not wait for it.
+ */
 export const routerOutcome = z.strictObject({
   router: z.string(),
-  result: z.enum(['confirmed', 'failed', 'unknown']),
+  result: z.enum(['confirmed', 'failed', 'unknown', 'skipped']),
   /** `true` when the router already held the right content and was not touched. */
   untouched: z.boolean(),
   /** For an operator; no secret. */
   because: z.string().optional(),
+  /** How it took part where all routers had to: with a change that it held back, or by having its old list put back. */
+  together: z.enum(['prepared', 'compensated']).optional(),
+  /** `false`: it is being brought up to date, and the commit does not wait for it. */
+  counts: z.literal(false).optional(),
   milliseconds: z.int().nonnegative(),
 });
 export type RouterOutcome = z.infer<typeof routerOutcome>;

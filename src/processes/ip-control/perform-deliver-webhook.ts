@@ -1,7 +1,8 @@
 import type { Aggregate } from '../../commands/handle.ts';
 import type { CustomerCommand } from '../../commands/ip-control/customer.ts';
 import type { CustomerState, Registered } from '../../commands/ip-control/customer-state.ts';
-import type { RegionCommand, RegionState } from '../../commands/ip-control/region.ts';
+import type { RegionCommand } from '../../commands/ip-control/region.ts';
+import type { RegionState } from '../../commands/ip-control/region-state.ts';
 import type { WebhookDeliveryCommand, WebhookDeliveryState } from '../../commands/ip-control/webhook-delivery.ts';
 import type { CustomerEvent } from '../../events/ip-control/customer.ts';
 import type { RegionEvent } from '../../events/ip-control/region.ts';

@@ -1,10 +1,9 @@
 import type { Aggregate } from '../../commands/handle.ts';
 import type { CustomerCommand } from '../../commands/ip-control/customer.ts';
-import { commitKey, type CustomerState, type Registered } from '../../commands/ip-control/customer-state.ts';
-import type { RegionCommand, RegionState } from '../../commands/ip-control/region.ts';
-import { regionAddresses } from '../../events/ip-control/address-ledger.ts';
+import { commitKey, type CustomerState, inDeployment } from '../../commands/ip-control/customer-state.ts';
+import type { RegionCommand } from '../../commands/ip-control/region.ts';
+import type { RegionRouter, RegionState } from '../../commands/ip-control/region-state.ts';
 import { contentOf } from '../../events/ip-control/list-content.ts';
-import { regionWhitelist } from '../../events/ip-control/source-whitelist-ledger.ts';
 import type { CustomerEvent } from '../../events/ip-control/customer.ts';
 import type { RegionEvent } from '../../events/ip-control/region.ts';
 import { type ListKind, prefixListName, type RouterOutcome } from '../../events/ip-control/vocabulary.ts';
@@ -15,13 +14,18 @@ import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
 import type { RouterDriver, RouterSettings } from '../../ports/routers.ts';
 import type { DeployCommitDuty } from './deploy-commit.ts';
+import { listTurn, type ListTurns, regionTurn } from './list-turns.ts';
 import { pushPrefixList } from './push-prefix-list.ts';
+import { pushTogether } from './push-together.ts';
+import { describeFailure } from './router-calls.ts';
 
 export type DeployCommitDependencies = Readonly<{
   customers: Aggregate<CustomerCommand, CustomerState, CustomerEvent>;
   regions: Aggregate<RegionCommand, RegionState, RegionEvent>;
   /** The one open driver of a router; it keeps changes to that router one after another. */
   driverOf: (regionId: number, router: RouterSettings) => RouterDriver;
+  /** Keeps deployments of one list, and whatever else changes it, apart. */
+  turns: ListTurns;
   clock: Clock;
   log: Log;
   timeoutMilliseconds: number;
@@ -29,44 +33,113 @@ export type DeployCommitDependencies = Readonly<{
 
 /** Pushes what a requested commit captured to every router of its region at once, and records the outcome. */
 export function performDeployCommit(dependencies: DeployCommitDependencies): Perform<DeployCommitDuty> {
-  const { customers, regions, clock, log } = dependencies;
+  const { customers, turns } = dependencies;
   return async (duty, signal) => {
-    const { customerId, regionId, list, commitSetId, attempt } = duty.data;
+    const { customerId, regionId, list } = duty.data;
     const { state } = await customers.state(customerId);
-    const prefixes = deployedPrefixes(state, duty.data);
-    if (state.phase === 'unregistered' || prefixes === undefined) return;
+    if (state.phase === 'unregistered') return;
     const name = prefixListName(state.listName, list);
-    const routers = routersOf((await regions.state(regionId)).state);
-    if (routers.length === 0)
-      log.warn({ regionId, list: name }, 'the region has no routers: there is nothing to push to');
-    const outcomes = await Promise.all(
-      routers.map((router) => pushTo(router, regionId, name, prefixes, dependencies, signal)),
-    );
-    // A shutdown in the middle is no failure of a router: the commit stays requested and is deployed after the restart.
-    if (signal.aborted) throw signal.reason;
-    const isEverywhere = outcomes.every(({ result }) => result === 'confirmed');
-    log.info(
-      { customerId, regionId, list: name, commitSetId, attempt, prefixes: prefixes.length, outcomes },
-      isEverywhere ? 'commit completed' : 'commit failed',
-    );
-    const answer = await customers.handle(
-      customerId,
-      {
-        type: isEverywhere ? 'RecordCommitCompleted' : 'RecordCommitFailed',
-        data: {
-          regionId,
-          list,
-          commitSetId,
-          attempt,
-          outcomes,
-          content: contentOf(prefixes),
-          completedAt: clock.nowText(),
-        },
-      },
-      { actor: 'system:deploy-commit', requestId: duty.id },
-    );
-    if (isRefusal(answer)) throw new Error(`the outcome of commit ${duty.id} was refused: ${answer.because}`);
+    await turns.take(listTurn(regionId, name), signal, () => deploy(duty, name, dependencies, signal));
   };
+}
+
+async function deploy(
+  duty: DeployCommitDuty,
+  name: string,
+  dependencies: DeployCommitDependencies,
+  signal: AbortSignal,
+): Promise<void> {
+  const { customers, regions, clock, log } = dependencies;
+  const { customerId, regionId, list, commitSetId, attempt } = duty.data;
+  const prefixes = deployedPrefixes((await customers.state(customerId)).state, duty.data);
+  if (prefixes === undefined) return;
+  const region = (await regions.state(regionId)).state;
+  if (routersOf(region).length === 0)
+    log.warn({ regionId, list: name }, 'the region has no routers: there is nothing to push to');
+  const pushed = await pushToRegion({ region, regionId, list: name, prefixes }, dependencies, signal);
+  // A shutdown in the middle is no failure of a router: the commit stays requested and is deployed after the restart.
+  if (signal.aborted) throw signal.reason;
+  // A router that has been brought up to date meanwhile counts.
+  const outcomes = asCounted(pushed, (await regions.state(regionId)).state);
+  const isEverywhere = outcomes.every(
+    ({ result, counts }) => result === 'confirmed' || result === 'skipped' || counts === false,
+  );
+  log.info(
+    { customerId, regionId, list: name, commitSetId, attempt, prefixes: prefixes.length, outcomes },
+    isEverywhere ? 'commit completed' : 'commit failed',
+  );
+  const result = { outcomes, content: contentOf(prefixes), completedAt: clock.nowText() };
+  const answer = await customers.handle(
+    customerId,
+    {
+      type: isEverywhere ? 'RecordCommitCompleted' : 'RecordCommitFailed',
+      data: { regionId, list, commitSetId, attempt, ...result },
+    },
+    { actor: 'system:deploy-commit', requestId: duty.id },
+  );
+  if (isRefusal(answer)) throw new Error(`the outcome of commit ${duty.id} was refused: ${answer.because}`);
+}
+
+type RegionPush = Readonly<{ region: RegionState; regionId: number; list: string; prefixes: readonly string[] }>;
+
+/** Pushes to every router that is not disabled: each for itself, or to all of them or none. */
+async function pushToRegion(
+  push: RegionPush,
+  dependencies: DeployCommitDependencies,
+  signal: AbortSignal,
+): Promise<readonly RouterOutcome[]> {
+  const { region, regionId } = push;
+  const routers = routersOf(region);
+  const skipped = routers.filter(({ phase }) => phase === 'disabled').map(passedOver);
+  const counting = routers.filter(({ phase }) => phase === 'enabled');
+  const catchingUp = routers.filter(({ phase }) => phase === 'catching-up');
+  const each = (some: readonly RegionRouter[]): Promise<readonly RouterOutcome[]> =>
+    Promise.all(some.map((router) => pushTo(router, push, dependencies, signal)));
+  if (region.phase === 'absent' || region.deployPolicy === 'each')
+    return [...(await each([...counting, ...catchingUp])), ...skipped];
+  const together = await dependencies.turns.take(regionTurn(regionId), signal, () =>
+    pushToAllOrNone(counting, push, dependencies, signal),
+  );
+  // Routers that are being brought up to date hold nobody back, and get what the others have taken.
+  const late = together.every(({ result }) => result === 'confirmed') ? await each(catchingUp) : [];
+  return [...together, ...late, ...skipped];
+}
+
+async function pushToAllOrNone(
+  routers: readonly RegionRouter[],
+  { regionId, list, prefixes }: RegionPush,
+  { driverOf, clock, timeoutMilliseconds }: DeployCommitDependencies,
+  signal: AbortSignal,
+): Promise<readonly RouterOutcome[]> {
+  const ready: { router: string; driver: RouterDriver }[] = [];
+  const bad = new Map<string, string>();
+  for (const { router, driver, options } of routers) {
+    try {
+      ready.push({ router, driver: driverOf(regionId, { name: router, driver, options }) });
+    } catch (error) {
+      bad.set(router, describeFailure(error));
+    }
+  }
+  if (bad.size === 0) return pushTogether({ routers: ready, list, prefixes, timeoutMilliseconds }, clock, signal);
+  const others = `not sent, as ${[...bad.keys()].join(', ')} can't be opened`;
+  return routers.map(({ router }) => failedUntouched(router, bad.get(router) ?? others));
+}
+
+function passedOver({ router }: RegionRouter): RouterOutcome {
+  return { router, result: 'skipped', untouched: true, because: 'the router is disabled', milliseconds: 0 };
+}
+
+function failedUntouched(router: string, because: string): RouterOutcome {
+  return { router, result: 'failed', untouched: true, because, milliseconds: 0 };
+}
+
+/** Says of each outcome whether the commit has to wait for its router, as the region is now. */
+function asCounted(outcomes: readonly RouterOutcome[], region: RegionState): readonly RouterOutcome[] {
+  const phases = new Map(routersOf(region).map(({ router, phase }) => [router, phase]));
+  return outcomes.map((outcome) => {
+    const isLate = outcome.result !== 'skipped' && phases.get(outcome.router) === 'catching-up';
+    return isLate ? { ...outcome, counts: false } : outcome;
+  });
 }
 
 /** The blocks that an attempt puts on routers, or `undefined` when it is no longer under way. */
@@ -78,41 +151,25 @@ export function deployedPrefixes(
   const open = state.commits.get(commitKey(commit.regionId, commit.list));
   if (open?.phase !== 'deploying' || open.commitSetId !== commit.commitSetId || open.attempt !== commit.attempt)
     return undefined;
-  return listPrefixes(state, commit.regionId, commit.list);
+  const carried = inDeployment(state, commit.regionId, commit.list);
+  return carried === undefined ? undefined : coverTexts(carried.content);
 }
 
-function listPrefixes(state: Registered, regionId: number, list: ListKind): readonly string[] | undefined {
-  switch (list) {
-    case 'BLACKHOLE': {
-      const { inDeployment } = regionAddresses(state.ledger, regionId);
-      return inDeployment === undefined ? undefined : coverTexts(inDeployment.content);
-    }
-    case 'SRC_WHITELIST': {
-      const { inDeployment } = regionWhitelist(state.whitelist, regionId);
-      return inDeployment === undefined ? undefined : coverTexts(inDeployment.content);
-    }
-  }
-}
-
-function routersOf(region: RegionState): readonly RouterSettings[] {
-  if (region.phase === 'absent') return [];
-  return [...region.routers.values()].map(({ router, driver, options }) => ({ name: router, driver, options }));
+function routersOf(region: RegionState): readonly RegionRouter[] {
+  return region.phase === 'absent' ? [] : [...region.routers.values()];
 }
 
 async function pushTo(
-  router: RouterSettings,
-  regionId: number,
-  list: string,
-  prefixes: readonly string[],
+  { router, driver: kind, options }: RegionRouter,
+  { regionId, list, prefixes }: RegionPush,
   { driverOf, clock, timeoutMilliseconds }: DeployCommitDependencies,
   signal: AbortSignal,
 ): Promise<RouterOutcome> {
   let driver: RouterDriver;
   try {
-    driver = driverOf(regionId, router);
+    driver = driverOf(regionId, { name: router, driver: kind, options });
   } catch (error) {
-    const because = error instanceof Error ? error.message : String(error);
-    return { router: router.name, result: 'failed', untouched: true, because, milliseconds: 0 };
+    return failedUntouched(router, describeFailure(error));
   }
-  return pushPrefixList({ router: router.name, driver, list, prefixes, timeoutMilliseconds }, clock, signal);
+  return pushPrefixList({ router, driver, list, prefixes, timeoutMilliseconds }, clock, signal);
 }

@@ -1,6 +1,7 @@
 import type { RouterOutcome } from '../../events/ip-control/vocabulary.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { type RouterDriver, RouterFailure } from '../../ports/routers.ts';
+import { describeFailure, isSameList, withDeadline } from './router-calls.ts';
 
 export type Push = Readonly<{
   router: string;
@@ -30,13 +31,15 @@ export async function pushPrefixList(push: Push, clock: Clock, signal: AbortSign
   try {
     if (await bounded((within) => holds(driver, list, prefixes, within))) return outcome('confirmed', true);
   } catch (error) {
-    return outcome('failed', true, describe(error));
+    // What can't be read as a list is none of ours, and is replaced.
+    if (!(error instanceof RouterFailure) || error.code !== 'unreadable-answer')
+      return outcome('failed', true, describeFailure(error));
   }
   const failure = await bounded(async (within) => {
     const left = timeoutMilliseconds - (clock.monotonicMilliseconds() - started);
     await driver.replace(list, prefixes, within, { timeoutMilliseconds: left });
     return undefined;
-  }).catch(describe);
+  }).catch(describeFailure);
   try {
     // A change that timed out has used up the time: reading back, which decides, gets its own.
     const isThere = await withDeadline(
@@ -49,32 +52,9 @@ export async function pushPrefixList(push: Push, clock: Clock, signal: AbortSign
     if (isThere) return outcome('confirmed', false, failure);
     return outcome('failed', false, failure ?? 'the list reads back differently from what was sent');
   } catch (error) {
-    const because = failure === undefined ? describe(error) : `${failure}; then, reading back: ${describe(error)}`;
+    const because =
+      failure === undefined ? describeFailure(error) : `${failure}; then, reading back: ${describeFailure(error)}`;
     return outcome('unknown', false, because);
-  }
-}
-
-async function withDeadline<T>(
-  work: (within: AbortSignal) => Promise<T>,
-  milliseconds: number,
-  clock: Clock,
-  signal: AbortSignal,
-): Promise<T> {
-  const deadline = new AbortController();
-  const over = new AbortController();
-  const stop = (): void => deadline.abort(signal.reason);
-  signal.addEventListener('abort', stop, { once: true });
-  if (signal.aborted) stop();
-  const timer = clock.wait(Math.max(0, milliseconds), over.signal).then(
-    () => deadline.abort(new RouterFailure('timed-out', `no result within ${Math.round(milliseconds)} ms`)),
-    () => undefined,
-  );
-  try {
-    return await work(deadline.signal);
-  } finally {
-    signal.removeEventListener('abort', stop);
-    over.abort();
-    await timer;
   }
 }
 
@@ -84,12 +64,5 @@ async function holds(
   prefixes: readonly string[],
   signal: AbortSignal,
 ): Promise<boolean> {
-  const held = await driver.read(list, signal);
-  const entries = held === 'absent' ? [] : held;
-  return entries.length === prefixes.length && entries.every((entry, at) => entry === prefixes[at]);
-}
-
-function describe(error: unknown): string {
-  if (error instanceof RouterFailure) return `${error.code}: ${error.message}`;
-  return error instanceof Error ? error.message : String(error);
+  return isSameList(await driver.read(list, signal), prefixes);
 }

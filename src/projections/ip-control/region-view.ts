@@ -14,7 +14,8 @@ export const regionProjection: Projection<RegionEvent, RegionView> = {
   evolve: (view, event) => {
     if (event.type === 'RegionCreated') return { ...event.data, routers: [] };
     if (view === undefined) return undefined;
-    const others = view.routers.filter(({ name }) => name !== event.data.router);
+    if (event.type !== 'RouterAdded' && event.type !== 'RouterRemoved') return view;
+    const others = view.routers.filter((router) => router.name !== event.data.router);
     if (event.type === 'RouterRemoved') return { ...view, routers: others };
     const { router: name, driver, options } = event.data;
     return { ...view, routers: [...others, { name, driver, options }] };

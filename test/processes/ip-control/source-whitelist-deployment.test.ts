@@ -11,6 +11,7 @@ import { isRefusal } from '../../../src/kernel/decider.ts';
 import { openAggregates } from '../../../src/main/aggregates.ts';
 import { openRouterDrivers } from '../../../src/main/router-drivers.ts';
 import type { RouterDriver } from '../../../src/ports/routers.ts';
+import { createListTurns } from '../../../src/processes/ip-control/list-turns.ts';
 import { performDeployCommit } from '../../../src/processes/ip-control/perform-deploy-commit.ts';
 import {
   approve,
@@ -43,6 +44,7 @@ async function start() {
   const deploy = performDeployCommit({
     ...aggregates,
     driverOf: (regionId, settings) => gate.before(drivers.driverOf(regionId, settings)),
+    turns: createListTurns(),
     clock: systemClock,
     log: log.log,
     timeoutMilliseconds: 30_000,

@@ -1,0 +1,101 @@
+import type { RegionEvent } from '../../events/ip-control/region.ts';
+import type { DeployPolicy } from '../../events/ip-control/vocabulary.ts';
+
+/** A router as an operator describes it. */
+export type Router = Readonly<{ router: string; driver: string; options: Readonly<Record<string, string>> }>;
+
+/** A router of a region, and what is known of how it keeps our lists. */
+export type RegionRouter = Router &
+  Readonly<{
+    /** `disabled`: passed over. `catching-up`: enabled, and not up to date yet. Commits are complete without either. */
+    phase: 'enabled' | 'catching-up' | 'disabled';
+    /** Whether drift is put right. */
+    repair: boolean;
+    /** Lists that were found to be other than they should, with the SHA-256 of what was found. */
+    drifts: ReadonlyMap<string, string>;
+    /** Lists with our prefix that belong to no customer. */
+    unowned: readonly string[];
+    /** Checks that were asked for and are not over. */
+    checks: ReadonlySet<string>;
+  }>;
+
+export type CreatedRegion = Readonly<{
+  phase: 'created';
+  regionId: number;
+  name: string;
+  deployPolicy: DeployPolicy;
+  routers: ReadonlyMap<string, RegionRouter>;
+}>;
+
+export type RegionState = Readonly<{ phase: 'absent' }> | CreatedRegion;
+
+/** The state after an event. */
+export function evolveRegion(state: RegionState, event: RegionEvent): RegionState {
+  if (event.type === 'RegionCreated') {
+    return { phase: 'created', ...event.data, deployPolicy: 'each', routers: new Map() };
+  }
+  if (state.phase === 'absent') return state;
+  switch (event.type) {
+    case 'DeployPolicyChosen':
+      return { ...state, deployPolicy: event.data.deployPolicy };
+    case 'RouterAdded': {
+      const { router, driver, options } = event.data;
+      const added: RegionRouter = { ...NEW_ROUTER, router, driver, options };
+      return { ...state, routers: new Map(state.routers).set(router, added) };
+    }
+    case 'RouterRemoved': {
+      const routers = new Map(state.routers);
+      routers.delete(event.data.router);
+      return { ...state, routers };
+    }
+    case 'RouterRepairChosen':
+    case 'RouterDisabled':
+    case 'RouterEnabled':
+    case 'RouterCaughtUp':
+    case 'RouterCheckRequested':
+    case 'RouterChecked':
+    case 'DriftDetected':
+    case 'DriftRepaired':
+    case 'UnownedListsSeen': {
+      const before = state.routers.get(event.data.router);
+      if (before === undefined) return state;
+      return { ...state, routers: new Map(state.routers).set(before.router, evolveRouter(before, event)) };
+    }
+  }
+}
+
+const NEW_ROUTER = {
+  phase: 'enabled',
+  repair: true,
+  drifts: new Map(),
+  unowned: [],
+  checks: new Set<string>(),
+} as const;
+
+type RouterEvent = Exclude<
+  RegionEvent,
+  { type: 'RegionCreated' | 'DeployPolicyChosen' | 'RouterAdded' | 'RouterRemoved' }
+>;
+
+function evolveRouter(router: RegionRouter, { type, data }: RouterEvent): RegionRouter {
+  switch (type) {
+    case 'RouterRepairChosen':
+      return { ...router, repair: data.repair };
+    case 'RouterDisabled':
+      return { ...router, phase: 'disabled' };
+    case 'RouterEnabled':
+      return { ...router, phase: 'catching-up' };
+    case 'RouterCaughtUp':
+      return { ...router, phase: 'enabled' };
+    case 'RouterCheckRequested':
+      return { ...router, checks: new Set(router.checks).add(data.checkId) };
+    case 'RouterChecked':
+      return { ...router, checks: new Set([...router.checks].filter((check) => check !== data.checkId)) };
+    case 'DriftDetected':
+      return { ...router, drifts: new Map(router.drifts).set(data.list, data.held.sha256) };
+    case 'DriftRepaired':
+      return { ...router, drifts: new Map([...router.drifts].filter(([list]) => list !== data.list)) };
+    case 'UnownedListsSeen':
+      return { ...router, unowned: data.lists };
+  }
+}

@@ -1,0 +1,55 @@
+import { type Command, type Decision, refuse } from '../../kernel/decider.ts';
+import type { RouterCheckResult, RouterUpkeepEvent } from '../../events/ip-control/router-upkeep.ts';
+import type { ListContent } from '../../events/ip-control/vocabulary.ts';
+import type { CreatedRegion } from './region-state.ts';
+
+/** What is asked of a router of a region, and what was seen on it. */
+export type RouterUpkeepCommand =
+  | Command<'ChooseRouterRepair', { router: string; repair: boolean }>
+  | Command<'DisableRouter', { router: string }>
+  | Command<'EnableRouter', { router: string }>
+  | Command<'RecordRouterCaughtUp', { router: string; lists: number; changed: number }>
+  | Command<'RequestRouterCheck', { router: string; checkId: string; prune: boolean }>
+  | Command<'RecordRouterChecked', { router: string; checkId: string } & RouterCheckResult>
+  | Command<'RecordDrift', { router: string; list: string; missing: number; extra: number; held: ListContent }>
+  | Command<'RecordDriftRepaired', { router: string; list: string; how: 'pushed' | 'found-right' }>
+  | Command<'RecordUnownedLists', { router: string; lists: readonly string[] }>;
+
+/** The rules of keeping one router; what is known already is nothing new. */
+export function decideRouterUpkeep(command: RouterUpkeepCommand, region: CreatedRegion): Decision<RouterUpkeepEvent> {
+  const { regionId, name } = region;
+  const { router: routerName } = command.data;
+  const router = region.routers.get(routerName);
+  if (router === undefined) return refuse('router-not-found', `region ${name} has no router ${routerName}.`, 'router');
+  switch (command.type) {
+    case 'ChooseRouterRepair':
+      if (router.repair === command.data.repair) return [];
+      return [{ type: 'RouterRepairChosen', data: { regionId, ...command.data } }];
+    case 'DisableRouter':
+      if (router.phase === 'disabled') return [];
+      return [{ type: 'RouterDisabled', data: { regionId, router: routerName } }];
+    case 'EnableRouter':
+      if (router.phase !== 'disabled') return [];
+      return [{ type: 'RouterEnabled', data: { regionId, router: routerName } }];
+    case 'RecordRouterCaughtUp':
+      if (router.phase !== 'catching-up') return [];
+      return [{ type: 'RouterCaughtUp', data: { regionId, ...command.data } }];
+    case 'RequestRouterCheck':
+      if (router.checks.has(command.data.checkId)) return [];
+      return [{ type: 'RouterCheckRequested', data: { regionId, ...command.data } }];
+    case 'RecordRouterChecked':
+      if (!router.checks.has(command.data.checkId)) return [];
+      return [{ type: 'RouterChecked', data: { regionId, ...command.data } }];
+    case 'RecordDrift':
+      if (router.drifts.get(command.data.list) === command.data.held.sha256) return [];
+      return [{ type: 'DriftDetected', data: { regionId, ...command.data } }];
+    case 'RecordDriftRepaired':
+      if (!router.drifts.has(command.data.list)) return [];
+      return [{ type: 'DriftRepaired', data: { regionId, ...command.data } }];
+    case 'RecordUnownedLists': {
+      const lists = [...command.data.lists].sort();
+      if (JSON.stringify(router.unowned) === JSON.stringify(lists)) return [];
+      return [{ type: 'UnownedListsSeen', data: { regionId, router: routerName, lists } }];
+    }
+  }
+}

@@ -1,0 +1,62 @@
+import { DIRECTORY_ID } from '../../commands/ip-control/directory.ts';
+import { lookAtRouter, type LookDependencies } from './look-at-router.ts';
+
+export type DriftRoundsDependencies = LookDependencies &
+  Readonly<{
+    /** From the end of one round to the start of the next, give or take a quarter. Zero: there are none. */
+    everyMilliseconds: number;
+    /** Routers that are looked at at the same moment. */
+    concurrency: number;
+    /** A number from 0 up to 1. */
+    random: () => number;
+  }>;
+
+/** Looks at all routers, round after round, until `stop` aborts; `abort` breaks off a round that is under way. */
+export async function runDriftRounds(
+  dependencies: DriftRoundsDependencies,
+  stop: AbortSignal,
+  abort: AbortSignal,
+): Promise<void> {
+  const { everyMilliseconds, clock, log, random } = dependencies;
+  if (everyMilliseconds === 0) return;
+  // Servers that start together don't look together.
+  let rest = everyMilliseconds * random();
+  while (!stop.aborted) {
+    await clock.wait(rest, stop).catch(() => undefined);
+    if (stop.aborted) return;
+    try {
+      await lookAtAll(dependencies, stop, abort);
+    } catch (error) {
+      if (!abort.aborted) log.error({ error }, 'a round over all routers could not be begun');
+    }
+    rest = everyMilliseconds * (0.75 + random() / 2);
+  }
+}
+
+async function lookAtAll(
+  { concurrency, ...dependencies }: DriftRoundsDependencies,
+  stop: AbortSignal,
+  abort: AbortSignal,
+): Promise<void> {
+  const { directory, regions, log } = dependencies;
+  const queue: Readonly<{ regionId: number; router: string }>[] = [];
+  for (const regionId of (await directory.state(DIRECTORY_ID)).state.regions.keys()) {
+    const { state } = await regions.state(regionId);
+    if (state.phase === 'absent') continue;
+    for (const { router, phase } of state.routers.values()) if (phase === 'enabled') queue.push({ regionId, router });
+  }
+  const work = async (): Promise<void> => {
+    for (let next = queue.shift(); next !== undefined && !stop.aborted; next = queue.shift()) {
+      const { regionId, router } = next;
+      try {
+        const look = await lookAtRouter(regionId, router, 'drift', dependencies, abort);
+        if (look === undefined) continue;
+        const isNews = look.drifted.length > 0 || look.problems.length > 0 || look.unowned.length > 0;
+        log[isNews ? 'warn' : 'debug']({ regionId, router, ...look }, 'router compared');
+      } catch (error) {
+        if (!abort.aborted) log.error({ regionId, router, error }, 'a router could not be compared');
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: concurrency }, work));
+}

@@ -1,0 +1,259 @@
+import type { Aggregate } from '../../commands/handle.ts';
+import { DIRECTORY_ID, type DirectoryCommand, type DirectoryState } from '../../commands/ip-control/directory.ts';
+import type { CustomerCommand } from '../../commands/ip-control/customer.ts';
+import { commitKey, type CustomerState } from '../../commands/ip-control/customer-state.ts';
+import type { RegionCommand } from '../../commands/ip-control/region.ts';
+import type { RegionRouter, RegionState } from '../../commands/ip-control/region-state.ts';
+import type { CustomerEvent } from '../../events/ip-control/customer.ts';
+import type { DirectoryEvent } from '../../events/ip-control/directory.ts';
+import type { RegionEvent } from '../../events/ip-control/region.ts';
+import type { RouterCheckResult } from '../../events/ip-control/router-upkeep.ts';
+import { type ListKind, listKind, prefixListName } from '../../events/ip-control/vocabulary.ts';
+import { coverTexts } from '../../kernel/addresses/cover.ts';
+import { isRefusal } from '../../kernel/decider.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Ids } from '../../ports/ids.ts';
+import type { Log } from '../../ports/log.ts';
+import { type RouterDriver, RouterFailure, type RouterFailureCode, type RouterSettings } from '../../ports/routers.ts';
+import { listTurn, type ListTurns } from './list-turns.ts';
+import { pushPrefixList } from './push-prefix-list.ts';
+import { describeFailure, differenceOf, type HeldList, isSameList, withDeadline } from './router-calls.ts';
+
+export type LookDependencies = Readonly<{
+  customers: Aggregate<CustomerCommand, CustomerState, CustomerEvent>;
+  regions: Aggregate<RegionCommand, RegionState, RegionEvent>;
+  directory: Aggregate<DirectoryCommand, DirectoryState, DirectoryEvent>;
+  driverOf: (regionId: number, router: RouterSettings) => RouterDriver;
+  turns: ListTurns;
+  clock: Clock;
+  ids: Ids;
+  log: Log;
+  timeoutMilliseconds: number;
+}>;
+
+/**
+ * Why a router is looked at. `drift`: what others have changed is recorded, and put right where that is wanted. `catch-up`: it was
+ * passed over for a while, so that differences are no news. `prune`: as `drift`, and lists that belong to no customer go.
+ */
+export type LookPurpose = 'drift' | 'catch-up' | 'prune';
+
+/** What was seen and done; `isComplete` when every list could be compared and is right now, or a commit is going to see to it. */
+export type RouterLook = RouterCheckResult & Readonly<{ isComplete: boolean }>;
+
+type OwnedList = Readonly<{ customerId: number; kind: ListKind }>;
+
+/** With these there is no use in asking the router for another list. */
+const UNREACHABLE: readonly RouterFailureCode[] = [
+  'bad-option',
+  'unreachable',
+  'host-key-mismatch',
+  'login-refused',
+  'timed-out',
+];
+
+/**
+ * Compares all lists of a router with what the last completed commits have put there, without holding anybody up: only a list that
+ * differs is compared again, recorded and put right, in its own turn. A list that a commit is under way with is the commit's.
+ * Failures of the router are part of the answer; undefined for a router that is not there or is disabled.
+ */
+export async function lookAtRouter(
+  regionId: number,
+  name: string,
+  purpose: LookPurpose,
+  dependencies: LookDependencies,
+  signal: AbortSignal,
+): Promise<RouterLook | undefined> {
+  const router = await routerOf(regionId, name, dependencies);
+  if (router === undefined || router.phase === 'disabled') return undefined;
+  const look = new Look(regionId, router, purpose, dependencies, signal);
+  try {
+    await look.run();
+  } catch (error) {
+    if (signal.aborted || !(error instanceof RouterFailure)) throw error;
+    look.stoppedBy(error);
+  }
+  return look.result();
+}
+
+class Look {
+  readonly #regionId: number;
+  readonly #router: RegionRouter;
+  readonly #purpose: LookPurpose;
+  readonly #with: LookDependencies;
+  readonly #signal: AbortSignal;
+  #lists = 0;
+  #underWay = 0;
+  #isStopped = false;
+  readonly #drifted: string[] = [];
+  readonly #repaired: string[] = [];
+  #unowned: readonly string[] = [];
+  readonly #removed: string[] = [];
+  readonly #problems: string[] = [];
+
+  constructor(
+    regionId: number,
+    router: RegionRouter,
+    purpose: LookPurpose,
+    dependencies: LookDependencies,
+    signal: AbortSignal,
+  ) {
+    this.#regionId = regionId;
+    this.#router = router;
+    this.#purpose = purpose;
+    this.#with = dependencies;
+    this.#signal = signal;
+  }
+
+  async run(): Promise<void> {
+    const { router: name, driver: kind, options } = this.#router;
+    const driver = this.#with.driverOf(this.#regionId, { name, driver: kind, options });
+    const names = new Set(await this.#bounded((within) => driver.lists(within)));
+    const owned = await this.#ownedLists();
+    for (const [list, owner] of owned) await this.#compare(list, owner, names.has(list), driver);
+    this.#unowned = [...names].filter((list) => !owned.has(list));
+    if (this.#purpose === 'prune') for (const list of this.#unowned) await this.#remove(list, driver);
+    const left = this.#unowned.filter((list) => !this.#removed.includes(list));
+    if (this.#purpose !== 'catch-up')
+      await this.#record({ type: 'RecordUnownedLists', data: { router: name, lists: left } });
+  }
+
+  stoppedBy(failure: RouterFailure): void {
+    this.#isStopped = true;
+    this.#problems.push(describeFailure(failure));
+  }
+
+  result(): RouterLook {
+    const [drifted, repaired, removed, problems] = [this.#drifted, this.#repaired, this.#removed, this.#problems];
+    const isComplete = !this.#isStopped && drifted.length === repaired.length;
+    const counts = { lists: this.#lists, underWay: this.#underWay };
+    return { ...counts, drifted, repaired, unowned: [...this.#unowned], removed, problems, isComplete };
+  }
+
+  /** Every name that a customer's lists have, whatever they hold. */
+  async #ownedLists(): Promise<ReadonlyMap<string, OwnedList>> {
+    const { customers } = (await this.#with.directory.state(DIRECTORY_ID)).state;
+    return new Map(
+      [...customers].flatMap(([customerId, { listName }]) =>
+        listKind.options.map((kind): [string, OwnedList] => [prefixListName(listName, kind), { customerId, kind }]),
+      ),
+    );
+  }
+
+  async #compare(list: string, owner: OwnedList, isThere: boolean, driver: RouterDriver): Promise<void> {
+    const wanted = await this.#wanted(owner);
+    if (wanted !== 'under way') {
+      if (wanted.length === 0 && !isThere) return this.#foundRight(list);
+      this.#lists += 1;
+      const held = isThere ? await this.#read(list, driver) : 'absent';
+      if (held !== 'unreadable' && isSameList(held, wanted)) return this.#foundRight(list);
+    } else if (this.#purpose !== 'catch-up') {
+      this.#underWay += 1;
+      return;
+    }
+    // A deployment that began while the router was passed over has to be over.
+    await this.#with.turns.take(listTurn(this.#regionId, list), this.#signal, () => this.#repair(list, owner, driver));
+  }
+
+  /** In the list's turn: nobody deploys it meanwhile, and what was wanted a moment ago may no longer be. */
+  async #repair(list: string, owner: OwnedList, driver: RouterDriver): Promise<void> {
+    const wanted = await this.#wanted(owner);
+    if (wanted === 'under way') {
+      this.#underWay += 1;
+      return;
+    }
+    const held = await this.#read(list, driver);
+    if (held !== 'unreadable' && isSameList(held, wanted)) return this.#foundRight(list);
+    this.#drifted.push(list);
+    await this.#recordDrift(list, held, wanted);
+    const { router, repair } = this.#router;
+    if (!repair && this.#purpose !== 'catch-up') return;
+    const { clock, timeoutMilliseconds } = this.#with;
+    const push = { router, driver, list, prefixes: wanted, timeoutMilliseconds };
+    const { result, because } = await pushPrefixList(push, clock, this.#signal);
+    this.#signal.throwIfAborted();
+    if (result !== 'confirmed') {
+      this.#problems.push(`${list}: ${because ?? result}`);
+      return;
+    }
+    this.#repaired.push(list);
+    if (this.#purpose !== 'catch-up')
+      await this.#record({ type: 'RecordDriftRepaired', data: { router, list, how: 'pushed' } });
+  }
+
+  async #remove(list: string, driver: RouterDriver): Promise<void> {
+    await this.#with.turns.take(listTurn(this.#regionId, list), this.#signal, async () => {
+      // A customer may have come to have it.
+      if ((await this.#ownedLists()).has(list)) return;
+      try {
+        await this.#bounded((within) => driver.remove(list, within));
+        this.#removed.push(list);
+      } catch (error) {
+        this.#notDone(list, error);
+      }
+    });
+  }
+
+  async #wanted({ customerId, kind }: OwnedList): Promise<readonly string[] | 'under way'> {
+    const { state } = await this.#with.customers.state(customerId);
+    if (state.phase === 'unregistered') return [];
+    const key = commitKey(this.#regionId, kind);
+    if (state.commits.has(key)) return 'under way';
+    const deployed = state.deployed.get(key);
+    return deployed === undefined ? [] : coverTexts(deployed);
+  }
+
+  /** What can't be read as a list is none of ours. */
+  async #read(list: string, driver: RouterDriver): Promise<HeldList | 'unreadable'> {
+    try {
+      return await this.#bounded((within) => driver.read(list, within));
+    } catch (error) {
+      if (error instanceof RouterFailure && error.code === 'unreadable-answer') return 'unreadable';
+      throw error;
+    }
+  }
+
+  async #foundRight(list: string): Promise<void> {
+    const { router, drifts } = this.#router;
+    if (!drifts.has(list)) return;
+    await this.#record({ type: 'RecordDriftRepaired', data: { router, list, how: 'found-right' } });
+  }
+
+  async #recordDrift(list: string, held: HeldList | 'unreadable', wanted: readonly string[]): Promise<void> {
+    const { router } = this.#router;
+    const difference = differenceOf(held === 'unreadable' ? [UNREADABLE] : held, wanted);
+    const fields = { regionId: this.#regionId, router, list, missing: difference.missing, extra: difference.extra };
+    this.#with.log.warn(fields, this.#purpose === 'catch-up' ? 'a list is brought up to date' : 'drift');
+    if (this.#purpose !== 'catch-up')
+      await this.#record({ type: 'RecordDrift', data: { router, list, ...difference } });
+  }
+
+  #notDone(list: string, error: unknown): void {
+    if (this.#signal.aborted || !(error instanceof RouterFailure) || UNREACHABLE.includes(error.code)) throw error;
+    this.#problems.push(`${list}: ${describeFailure(error)}`);
+  }
+
+  #bounded<T>(work: (within: AbortSignal) => Promise<T>): Promise<T> {
+    return withDeadline(work, this.#with.timeoutMilliseconds, this.#with.clock, this.#signal);
+  }
+
+  async #record(command: RegionCommand): Promise<void> {
+    const answer = await this.#with.regions.handle(this.#regionId, command, {
+      actor: 'system:drift',
+      requestId: this.#with.ids.uuid(),
+    });
+    // The router may have been removed meanwhile: there is nobody left to say it of.
+    if (isRefusal(answer) && answer.refused !== 'router-not-found')
+      throw new Error(`${command.type} of ${this.#router.router} was refused: ${answer.because}`);
+  }
+}
+
+const UNREADABLE = '# what is there is no list';
+
+async function routerOf(
+  regionId: number,
+  name: string,
+  { regions }: LookDependencies,
+): Promise<RegionRouter | undefined> {
+  const { state } = await regions.state(regionId);
+  return state.phase === 'created' ? state.routers.get(name) : undefined;
+}

@@ -1,0 +1,62 @@
+import { contentOf } from '../../events/ip-control/list-content.ts';
+import type { ListContent } from '../../events/ip-control/vocabulary.ts';
+import type { Clock } from '../../ports/clock.ts';
+import { RouterFailure } from '../../ports/routers.ts';
+
+/** What a router shows of a list. */
+export type HeldList = readonly string[] | 'absent';
+
+/** Calls a router, for so long at most: then the work is stopped, and told so by its signal. */
+export async function withDeadline<T>(
+  work: (within: AbortSignal) => Promise<T>,
+  milliseconds: number,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<T> {
+  const deadline = new AbortController();
+  const over = new AbortController();
+  const stop = (): void => deadline.abort(signal.reason);
+  signal.addEventListener('abort', stop, { once: true });
+  if (signal.aborted) stop();
+  const timer = clock.wait(Math.max(0, milliseconds), over.signal).then(
+    () => deadline.abort(new RouterFailure('timed-out', `no result within ${Math.round(milliseconds)} ms`)),
+    () => undefined,
+  );
+  try {
+    return await work(deadline.signal);
+  } finally {
+    signal.removeEventListener('abort', stop);
+    over.abort();
+    await timer;
+  }
+}
+
+/** Whether a list is these prefixes, in this order; an absent one is empty. */
+export function isSameList(held: HeldList, prefixes: readonly string[]): boolean {
+  const entries = entriesOf(held);
+  return entries.length === prefixes.length && entries.every((entry, at) => entry === prefixes[at]);
+}
+
+/** What a router has too much and too little of, in linear time. */
+export function differenceOf(
+  held: HeldList,
+  prefixes: readonly string[],
+): Readonly<{ missing: number; extra: number; held: ListContent }> {
+  const entries = entriesOf(held);
+  const [has, wants] = [new Set(entries), new Set(prefixes)];
+  return {
+    missing: prefixes.filter((prefix) => !has.has(prefix)).length,
+    extra: entries.filter((entry) => !wants.has(entry)).length,
+    held: contentOf(entries),
+  };
+}
+
+/** A failure in a line, for an operator. */
+export function describeFailure(error: unknown): string {
+  if (error instanceof RouterFailure) return `${error.code}: ${error.message}`;
+  return error instanceof Error ? error.message : String(error);
+}
+
+function entriesOf(held: HeldList): readonly string[] {
+  return held === 'absent' ? [] : held;
+}
