@@ -15,7 +15,7 @@ import type { Lease } from '../ports/leases.ts';
 import type { Log } from '../ports/log.ts';
 import { type Feed, openProjector, type Projector } from '../projections/projector.ts';
 import { openAggregates } from './aggregates.ts';
-import { recoverEvidence } from './evidence-recovery.ts';
+import { type EvidenceRecovery, startEvidenceRecovery } from './evidence-recovery.ts';
 import { type WiredProcess, wireProcesses } from './processes.ts';
 import { openRouterDrivers } from './router-drivers.ts';
 import { codec, openStores, type Stores } from './stores.ts';
@@ -66,8 +66,6 @@ type Runners = Readonly<{
 async function startParts(config: Config, log: Log, stores: Stores, leases: readonly Lease[]): Promise<RunningServer> {
   const { store, readModels, snapshots, secrets, evidence } = stores;
   const [clock, ids] = [systemClock, systemIds];
-  // Only where nobody else takes files in meanwhile.
-  if (!stores.areShared) await recoverEvidence(evidence, store);
   const aggregates = openAggregates({ store, codec, snapshots, clock, ids, log });
   const routerDrivers = openRouterDrivers(createOpenRouter({ secrets, clock, ids }));
   const sender = createWebhookSender({
@@ -104,9 +102,11 @@ async function startParts(config: Config, log: Log, stores: Stores, leases: read
     trustProxy: config.trustProxy,
   });
   const connections = watchConnections(http);
+  let evidenceRecovery: EvidenceRecovery | undefined;
   let stopping: Promise<void> | undefined;
   const stop = (): Promise<void> => (stopping ??= stopParts());
   try {
+    evidenceRecovery = await startEvidenceRecovery(stores, { clock, log });
     // Whoever calls at once after a restart finds what he was told before; after the bound he hears 503 until then.
     await Promise.race([runners.projector.reached(startedAt, CAUGHT_UP_MILLISECONDS), runners.ended]);
     const url = await listen(http, config);
@@ -121,6 +121,7 @@ async function startParts(config: Config, log: Log, stores: Stores, leases: read
   async function stopParts(): Promise<void> {
     log.info({}, 'stopping');
     await connections.close(REQUESTS_END_MILLISECONDS);
+    await evidenceRecovery?.stop();
     await runners.stop(config.deployTimeoutMilliseconds);
     await Promise.all([routerDrivers.close(), sender.close()]);
     for (const lease of leases) await lease.release();

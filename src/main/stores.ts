@@ -39,7 +39,7 @@ export type Stores = Readonly<{
 }>;
 
 /** What the read-model store gives. */
-type ReadSide = Pick<Stores, 'readModels' | 'snapshots'> &
+type ReadSide = Pick<Stores, 'readModels' | 'snapshots' | 'evidence'> &
   Readonly<{
     shared: Readonly<{ leases: Leases; rateLimits: MongoRateLimitStore }> | undefined;
     close: () => Promise<void>;
@@ -65,7 +65,7 @@ export async function openStores(config: Config, log: Log, label: string): Promi
     snapshots: readSide.snapshots,
     leases: areShared && readSide.shared !== undefined ? readSide.shared.leases : own,
     secrets: openSecretFiles(join(config.dataDir, 'secrets')),
-    evidence: openEvidence(config),
+    evidence: readSide.evidence,
     areShared,
     rateLimits: areShared ? readSide.shared?.rateLimits : undefined,
     close: async () => {
@@ -97,18 +97,14 @@ export async function openEventStore(
 async function openReadSide({ readModelUrl, dataDir }: Config, log: Log, label: string): Promise<ReadSide> {
   if (isEmbedded(readModelUrl)) {
     const { readModels, snapshots } = openSqliteReadModels({ file: join(dataDir, 'views.db') });
-    return { readModels, snapshots, shared: undefined, close: () => readModels.close() };
+    const evidence = openEvidenceFiles(join(dataDir, 'evidence'));
+    return { readModels, snapshots, evidence, shared: undefined, close: () => readModels.close() };
   }
-  const { readModels, snapshots, leases, rateLimits, close } = await openMongoDb({
+  const { readModels, snapshots, evidence, leases, rateLimits, close } = await openMongoDb({
     url: readModelUrl,
     clock: systemClock,
     log,
     label,
   });
-  return { readModels, snapshots, shared: { leases, rateLimits }, close };
-}
-
-/** Files that were given as proof. */
-function openEvidence({ dataDir }: Config): EvidenceStore {
-  return openEvidenceFiles(join(dataDir, 'evidence'));
+  return { readModels, snapshots, evidence, shared: { leases, rateLimits }, close };
 }
