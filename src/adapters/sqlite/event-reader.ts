@@ -18,7 +18,8 @@ export type EventReader = Readonly<{
   foreignChanges: () => unknown;
 }>;
 
-const PAGE_EVENTS = 1_000;
+/** Few: what is dropped again before the next collection of young objects costs nothing. */
+const PAGE_EVENTS = 256;
 const PAGE_CHARACTERS = 4 * 1024 * 1024;
 /** Rows fetched at once: a page of the largest events must not be fetched before anyone has looked at its size. */
 const CHUNK_ROWS = 64;
