@@ -8,8 +8,8 @@ import type { SubnetStatus } from '../../projections/ip-control/address-view.ts'
 
 /** Subnets with more addresses list only those that are disabled or pending. */
 const LISTED_WHOLE_MAX = 65_536n;
-/** Rows in one write: enough to be quick, few enough to keep memory flat. */
-const ROWS_PER_CHUNK = 512;
+/** Rows in one write: enough to be quick, few enough to keep memory flat and to let others have their turn. */
+const ROWS_PER_PART = 1_024;
 const PATIENCE_MILLISECONDS = 60_000;
 export const PAGE_MAX = 65_536;
 export const LISTING_TYPE = 'application/json; charset=utf-8';
@@ -43,32 +43,29 @@ export async function sendListing(
     ip_version: range.version,
     asn: subnet.asn,
   });
-  const rows = listing.view === 'ranges' ? rangeRows(listing) : ipRows(listing);
-  let chunk = `{"data":${head.slice(0, -1)},"${listing.view}":[`;
-  let rowsInChunk = 0;
-  let isFirst = true;
+  const parts = listing.view === 'ranges' ? rangeParts(listing) : ipParts(listing);
+  let before = `{"data":${head.slice(0, -1)},"${listing.view}":[`;
   for (;;) {
-    const { value, done } = rows.next();
-    if (done === true) {
-      const pending = listing.status.pending.countWithin(range);
-      const nextAfter = value === undefined ? '' : `,"next_after":${JSON.stringify(value)}`;
-      response.end(`${chunk}]},"meta":{"pending_changes":${pending}${nextAfter}}}`);
-      return;
+    const { value, done } = parts.next();
+    if (done !== true) {
+      if (!(await written(response, before + value))) return;
+      before = ',';
+      continue;
     }
-    chunk += isFirst ? value : `,${value}`;
-    isFirst = false;
-    rowsInChunk += 1;
-    if (rowsInChunk < ROWS_PER_CHUNK) continue;
-    if (!(await written(response, chunk))) return;
-    chunk = '';
-    rowsInChunk = 0;
+    const { last, nextAfter } = value;
+    const end = last === '' ? (before === ',' ? '' : before) : before + last;
+    const pending = listing.status.pending.countWithin(range);
+    const next = nextAfter === undefined ? '' : `,"next_after":${JSON.stringify(nextAfter)}`;
+    response.end(`${end}]},"meta":{"pending_changes":${pending}${next}}}`);
+    return;
   }
 }
 
 /** Waits for a slow reader, and lets others have their turn; `false` when the reader has gone. */
 async function written(response: ServerResponse, chunk: string): Promise<boolean> {
   if (response.destroyed) return false;
-  if (!response.write(chunk)) await drained(response);
+  // All of it is ASCII, which needs no look at each character to be encoded.
+  if (!response.write(chunk, 'latin1')) await drained(response);
   await turnOfTheLoop();
   return !response.destroyed;
 }
@@ -83,35 +80,52 @@ function drained(response: ServerResponse): Promise<void> {
   });
 }
 
-/** Rows of single addresses; gives back the last address listed when there are more. */
-function* ipRows({ status, pendingOnly, after, limit }: Listing): Generator<string, string | undefined, undefined> {
+/** What comes after all parts: rows that are too few for one, and the last address listed when there are more. */
+type End = Readonly<{ last: string; nextAfter?: string }>;
+
+/** Rows of single addresses, in parts. */
+function* ipParts({ status, pendingOnly, after, limit }: Listing): Generator<string, End, undefined> {
   const { range } = status;
   const isWhole = rangeSize(range) <= LISTED_WHOLE_MAX;
   let left = limit;
   let lastText: string | undefined;
+  let part = '';
+  let rows = 0;
   for (const run of runsAfter(status, after)) {
     if (pendingOnly ? !run.isPending : !isWhole && !run.isDisabled && !run.isPending) continue;
     const tail = `","status":"${statusText(run)}","pending_change":${run.isPending}}`;
-    for (const text of addressTexts(run, range.version)) {
-      if (left === 0) return lastText;
-      left -= 1;
-      lastText = text;
-      yield `{"address":"${text}${tail}`;
+    const textAt = textsFrom(run.first, range.version);
+    const count = run.last - run.first + 1n;
+    const listed = count < BigInt(left) ? Number(count) : left;
+    for (let at = 0; at < listed; at += 1) {
+      lastText = textAt(at);
+      part += `${rows === 0 ? '' : ','}{"address":"${lastText}${tail}`;
+      rows += 1;
+      if (rows < ROWS_PER_PART) continue;
+      yield part;
+      part = '';
+      rows = 0;
     }
+    left -= listed;
+    if (count > BigInt(listed)) return { last: part, ...(lastText === undefined ? {} : { nextAfter: lastText }) };
   }
-  return undefined;
+  return { last: part };
 }
 
-/** Rows of maximal runs of equal status. */
-function* rangeRows({ status, pendingOnly }: Listing): Generator<string, undefined, undefined> {
+/** Rows of maximal runs of equal status, in parts. */
+function* rangeParts({ status, pendingOnly }: Listing): Generator<string, End, undefined> {
   const { version } = status.range;
+  let part: string[] = [];
   for (const run of addressRuns(status)) {
     if (pendingOnly && !run.isPending) continue;
     const start = addressText(run.first, version);
     const end = addressText(run.last, version);
-    yield `{"start":"${start}","end":"${end}","status":"${statusText(run)}","pending_change":${run.isPending}}`;
+    part.push(`{"start":"${start}","end":"${end}","status":"${statusText(run)}","pending_change":${run.isPending}}`);
+    if (part.length < ROWS_PER_PART) continue;
+    yield part.join(',');
+    part = [];
   }
-  return undefined;
+  return { last: part.join(',') };
 }
 
 function* runsAfter(status: SubnetStatus, after: Address | undefined): IterableIterator<AddressRun> {
@@ -127,13 +141,20 @@ function nextAddress(address: Address): Address {
   return address.version === 4 ? { version: 4, value: address.value + 1 } : { version: 6, value: address.value + 1n };
 }
 
-function* addressTexts(run: AddressRun, version: 4 | 6): IterableIterator<string> {
-  if (version === 4) {
-    const last = Number(run.last);
-    for (let value = Number(run.first); value <= last; value += 1) yield ipv4Text(value);
-  } else {
-    for (let value = run.first; value <= run.last; value += 1n) yield formatAddress({ version: 6, value });
-  }
+/** The texts of the addresses that follow each other from `first` on, asked for in order. */
+function textsFrom(first: bigint, version: 4 | 6): (at: number) => string {
+  if (version === 6) return (at) => formatAddress({ version: 6, value: first + BigInt(at) });
+  const start = Number(first);
+  let block = -1;
+  let head = '';
+  return (at) => {
+    const value = start + at;
+    if (value >>> 8 !== block) {
+      block = value >>> 8;
+      head = `${block >>> 16}.${(block >>> 8) & 255}.${block & 255}.`;
+    }
+    return head + (value & 255);
+  };
 }
 
 function addressText(value: bigint, version: 4 | 6): string {
