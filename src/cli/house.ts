@@ -1,4 +1,4 @@
-import type { Aggregate } from '../commands/handle.ts';
+import type { Aggregate, CommandContext } from '../commands/handle.ts';
 import type { AdministratorCommand, AdministratorState } from '../commands/ip-control/administrator.ts';
 import type { CommitStatus } from '../commands/ip-control/commit-now.ts';
 import type { CustomerCommand } from '../commands/ip-control/customer.ts';
@@ -11,7 +11,9 @@ import type { AdministratorEvent } from '../events/ip-control/administrator.ts';
 import type { CustomerEvent } from '../events/ip-control/customer.ts';
 import type { DirectoryEvent } from '../events/ip-control/directory.ts';
 import type { RegionEvent } from '../events/ip-control/region.ts';
+import type { RouterCheckResult } from '../events/ip-control/router-upkeep.ts';
 import type { ListKind } from '../events/ip-control/vocabulary.ts';
+import type { Refusal } from '../kernel/decider.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { EvidenceStore } from '../ports/evidence.ts';
 import type { EventStore } from '../ports/event-store.ts';
@@ -37,6 +39,23 @@ import type { Views } from '../projections/shelf.ts';
 
 /** How one projection stands. */
 export type ProjectionStatus = Readonly<{ name: string; version: number; position: bigint; behind: bigint }>;
+
+/** What is done to routers beside commits: by the running server, or here when none runs. */
+export type RouterChecks = Readonly<{
+  /** Compares a router with what it should hold; undefined when the server does not get to it in time (it goes on). */
+  check: (
+    regionId: number,
+    router: string,
+    prune: boolean,
+    context: CommandContext,
+  ) => Promise<Refusal | RouterCheckResult | undefined>;
+  /** Enables a router that is disabled and brings it up to date; undefined when that takes longer (it goes on). */
+  enable: (
+    regionId: number,
+    router: string,
+    context: CommandContext,
+  ) => Promise<Refusal | Readonly<{ lists: number; changed: number }> | undefined>;
+}>;
 
 /** What the commands work with: the same rules and views as the HTTP API, over the same stores. */
 export type House = Readonly<{
@@ -81,6 +100,7 @@ export type House = Readonly<{
     /** Builds new generations beside the ones in use and swaps them in. */
     rebuild: (names: readonly string[], progress: (done: bigint, end: bigint) => void) => Promise<void>;
   }>;
+  routerChecks: RouterChecks;
   /** Deploys what is pending now: by the running server, or here when none runs. */
   commitNow: (customerId: number, regionId: number, list: ListKind) => Promise<CommitStatus>;
   /** Brings the views up to the end of the log. */

@@ -1,6 +1,6 @@
 import { DIRECTORY_ID } from '../commands/ip-control/directory.ts';
 import type { Registered } from '../commands/ip-control/customer-state.ts';
-import type { RegionState } from '../commands/ip-control/region-state.ts';
+import type { CreatedRegion } from '../commands/ip-control/region-state.ts';
 import type { House } from './house.ts';
 import { notFound, usage } from './output.ts';
 
@@ -12,8 +12,6 @@ export async function findCustomer(house: House, nameOrId: string): Promise<Regi
   if (state?.phase !== 'registered') throw notFound(`customer ${nameOrId} not found.`);
   return state;
 }
-
-export type CreatedRegion = Extract<RegionState, { phase: 'created' }>;
 
 /** A region by name or number. @throws CommandFailure not found */
 export async function findRegion(house: House, nameOrId: string): Promise<CreatedRegion> {

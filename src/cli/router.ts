@@ -7,16 +7,20 @@ import { collect, type CommandTools, leaf, outputOf } from './command.ts';
 import type { House } from './house.ts';
 import { allRegions, findRegion, findRouter } from './lookup.ts';
 import { accepted, CommandFailure, EXIT, operatorContext, usage } from './output.ts';
+import { addRouterUpkeepCommands, chooseRepair } from './router-upkeep.ts';
+
+type AddOptions = Readonly<{ driver: string; option: readonly string[]; repair: boolean; json?: boolean }>;
 
 const TEST_MILLISECONDS = 30_000;
 
-/** `router add | list | remove | test`. */
+/** `router add | list | remove | test | update | disable | enable | check | prune`. */
 export function addRouterCommands(program: Command, tools: CommandTools): void {
   const router = program.command('router').description('routers that lists are pushed to');
   leaf(router, 'add <region> <name>', 'add a router to a region')
     .requiredOption('--driver <driver>', 'how edgeward talks to it')
     .option('--option <key=value>', 'an option of the driver; repeatable', collect, [])
-    .action((region: string, name: string, options: { driver: string; option: readonly string[]; json?: boolean }) =>
+    .option('--no-repair', 'only tell what others change in our lists on it, and leave it')
+    .action((region: string, name: string, options: AddOptions) =>
       tools.withHouse(async (house) => {
         const { regionId, name: regionName } = await findRegion(house, region);
         const given = { router: name, driver: options.driver, options: keyValues(options.option) };
@@ -25,6 +29,7 @@ export function addRouterCommands(program: Command, tools: CommandTools): void {
         if (added.driver === 'file' && added.options['path'] !== undefined)
           mkdirSync(added.options['path'], { recursive: true });
         accepted(await house.regions.handle(regionId, { type: 'AddRouter', data: added }, operatorContext(house.ids)));
+        if (!options.repair) await chooseRepair(house, { regionId, router: name }, false);
         const shown = { name, region: regionName, driver: options.driver, options: added.options };
         outputOf(options, tools).object(shown, [`router ${name} added to region ${regionName}`]);
       }),
@@ -36,14 +41,18 @@ export function addRouterCommands(program: Command, tools: CommandTools): void {
         const regions =
           options.region === undefined ? await allRegions(house) : [await findRegion(house, options.region)];
         const rows = regions.flatMap(({ name: region, routers }) =>
-          [...routers.values()].map(({ router: name, driver, options: own }) => ({
+          [...routers.values()].map(({ router: name, driver, options: own, phase, repair, drifts, unowned }) => ({
             region,
             name,
             driver,
+            state: phase,
+            repair,
+            drifted: [...drifts.keys()].sort(),
+            unowned,
             options: own,
           })),
         );
-        outputOf(options, tools).table(['region', 'name', 'driver', 'options'], rows);
+        outputOf(options, tools).table(['region', 'name', 'driver', 'state', 'options'], rows);
       }),
     );
   leaf(router, 'remove <region-or-router> [router]', 'stop deploying to a router; what it holds stays as it is').action(
@@ -70,6 +79,7 @@ export function addRouterCommands(program: Command, tools: CommandTools): void {
       ]);
     }),
   );
+  addRouterUpkeepCommands(router, tools);
 }
 
 function keyValues(pairs: readonly string[]): Readonly<Record<string, string>> {

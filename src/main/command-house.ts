@@ -16,6 +16,7 @@ import { type Feed, openProjector } from '../projections/projector.ts';
 import { rebuildProjections } from '../projections/rebuild.ts';
 import { type Aggregates, openAggregates } from './aggregates.ts';
 import { processShelves } from './processes.ts';
+import { openRouterChecks } from './router-checks.ts';
 import { openRouterDrivers } from './router-drivers.ts';
 import { codec, openStores, type Stores } from './stores.ts';
 import { openViews } from './views.ts';
@@ -62,6 +63,7 @@ function houseOf(config: Config, log: Log, stores: Stores): House {
         return rebuildProjections(wanted, { store, readModels, clock, log }, progress);
       },
     },
+    routerChecks: openRouterChecks(aggregates, stores, config, log),
     commitNow: (customerId, regionId, list) =>
       commitHereOrThere({ customerId, regionId, list }, aggregates, stores, config, log),
     close: stores.close,

@@ -30,11 +30,15 @@ async function prints(out: string, ...args: readonly string[]): Promise<void> {
 
 test('regions are numbered from 1', async () => {
   await prints('region eu-west created (id 1)\n', 'region', 'create', 'eu-west');
-  assert.equal(await edgeward.json('region', 'create', 'us-east'), { id: 2, name: 'us-east' });
-  await prints('ID  NAME     ROUTERS\n1   eu-west  0\n2   us-east  0\n', 'region', 'list');
+  assert.equal(await edgeward.json('region', 'create', 'us-east'), { id: 2, name: 'us-east', deploy_policy: 'each' });
+  await prints(
+    'ID  NAME     ROUTERS  DEPLOY_POLICY\n1   eu-west  0        each\n2   us-east  0        each\n',
+    'region',
+    'list',
+  );
   assert.equal(await edgeward.json('region', 'list'), [
-    { id: 1, name: 'eu-west', routers: 0 },
-    { id: 2, name: 'us-east', routers: 0 },
+    { id: 1, name: 'eu-west', routers: 0, deploy_policy: 'each' },
+    { id: 2, name: 'us-east', routers: 0, deploy_policy: 'each' },
   ]);
 });
 
@@ -48,7 +52,16 @@ test('a router is added with the options of its driver', async () => {
   // Asked for what is so already, there is nothing to say against it.
   assert.is((await edgeward.command(...add)).exitCode, 0);
   assert.equal(await edgeward.json('router', 'list'), [
-    { region: 'eu-west', name: 'edge1', driver: 'file', options: { path: routerPath } },
+    {
+      region: 'eu-west',
+      name: 'edge1',
+      driver: 'file',
+      state: 'enabled',
+      repair: true,
+      drifted: [],
+      unowned: [],
+      options: { path: routerPath },
+    },
   ]);
   assert.equal(await edgeward.json('router', 'list', '--region', 'us-east'), []);
 });

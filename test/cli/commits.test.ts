@@ -72,7 +72,7 @@ test('a difference is what a commit would change on each router, from what the r
       region: 'us-east',
       list: LIST,
       prefixes: 0,
-      routers: [{ router: 'us-east-edge1', added: [], removed: [] }],
+      routers: [{ router: 'us-east-edge1', added_count: 0, removed_count: 0, added: [], removed: [] }],
     });
   });
   assert.equal(recorded, []);

@@ -1,0 +1,193 @@
+import { commitKey, listedAddresses, type Registered } from '../commands/ip-control/customer-state.ts';
+import { DIRECTORY_ID } from '../commands/ip-control/directory.ts';
+import type { CreatedRegion, RegionRouter } from '../commands/ip-control/region-state.ts';
+import { pendingAddresses, regionAddresses } from '../events/ip-control/address-ledger.ts';
+import { pendingWhitelist, regionWhitelist } from '../events/ip-control/source-whitelist-ledger.ts';
+import { type ListKind, listKind, prefixListName } from '../events/ip-control/vocabulary.ts';
+import { coverTexts } from '../kernel/addresses/cover.ts';
+import { type RouterDriver, RouterFailure } from '../ports/routers.ts';
+import { type CommandTools, outputOf } from './command.ts';
+import type { House } from './house.ts';
+import { allRegions, findCustomer, findRegion } from './lookup.ts';
+import { usage } from './output.ts';
+
+export type DiffOptions = Readonly<{ list?: ListKind; due?: boolean; all?: boolean; json?: boolean }>;
+
+/** One list that a commit may put on the routers of a region. */
+type Planned = Readonly<{ customer: string; list: string; prefixes: readonly string[] }>;
+
+/** What a commit would change on one router; `problem` where that could not be seen. */
+type RouterDifference = Readonly<{
+  router: string;
+  added_count: number;
+  removed_count: number;
+  added: readonly string[];
+  removed: readonly string[];
+  problem?: string;
+  disabled?: true;
+}>;
+
+type ListDifference = Readonly<{
+  customer: string;
+  region: string;
+  list: string;
+  prefixes: number;
+  routers: readonly RouterDifference[];
+}>;
+
+const READ_MILLISECONDS = 30_000;
+
+/** Shows what a commit would change on each router now, from the router's real content; nothing is changed by looking. */
+export async function showDifference(
+  house: House,
+  customer: string | undefined,
+  region: string | undefined,
+  options: DiffOptions,
+  tools: CommandTools,
+): Promise<void> {
+  const many = options.due === true || options.all === true;
+  if (many === (customer !== undefined)) throw usage('name a customer and a region, or give --due or --all.');
+  const differences = many
+    ? await everyDifference(house, options)
+    : await oneDifference(house, customer ?? '', region, options.list ?? 'BLACKHOLE');
+  const output = outputOf(options, tools);
+  const [first] = differences;
+  if (!many && first !== undefined) output.object(first, linesOf(first));
+  else if (output.json) output.object({ ...sumOf(differences), lists: differences });
+  else output.object({}, linesOfAll(differences));
+}
+
+async function oneDifference(
+  house: House,
+  customer: string,
+  regionName: string | undefined,
+  kind: ListKind,
+): Promise<readonly ListDifference[]> {
+  if (regionName === undefined) throw usage('name the region, too.');
+  const state = await findCustomer(house, customer);
+  const region = await findRegion(house, regionName);
+  return differencesIn(house, region, [plannedOf(state, region.regionId, kind)]);
+}
+
+async function everyDifference(house: House, options: DiffOptions): Promise<readonly ListDifference[]> {
+  const { customers } = (await house.directory.state(DIRECTORY_ID)).state;
+  const kinds = options.list === undefined ? listKind.options : [options.list];
+  const differences: ListDifference[] = [];
+  for (const region of await allRegions(house)) {
+    const planned: Planned[] = [];
+    for (const customerId of customers.keys()) {
+      const { state } = await house.customers.state(customerId);
+      if (state.phase === 'unregistered') continue;
+      for (const kind of kinds)
+        if (options.all === true || isDue(state, region.regionId, kind))
+          planned.push(plannedOf(state, region.regionId, kind));
+    }
+    if (planned.length > 0) differences.push(...(await differencesIn(house, region, planned)));
+  }
+  return differences;
+}
+
+/** Whether a commit of the list is to come: something is pending, or the last one has not succeeded. */
+function isDue(state: Registered, regionId: number, kind: ListKind): boolean {
+  if (state.commits.has(commitKey(regionId, kind))) return true;
+  switch (kind) {
+    case 'BLACKHOLE':
+      return !pendingAddresses(regionAddresses(state.ledger, regionId)).isEmpty;
+    case 'SRC_WHITELIST':
+      return !pendingWhitelist(regionWhitelist(state.whitelist, regionId)).isEmpty;
+  }
+}
+
+function plannedOf(state: Registered, regionId: number, kind: ListKind): Planned {
+  const prefixes = coverTexts(listedAddresses(state, regionId, kind));
+  return { customer: state.name, list: prefixListName(state.listName, kind), prefixes };
+}
+
+/** All lists of one region: routers at the same time, the lists of one router one after another over one session. */
+async function differencesIn(
+  house: House,
+  region: CreatedRegion,
+  planned: readonly Planned[],
+): Promise<readonly ListDifference[]> {
+  const routers = [...region.routers.values()];
+  const found = await Promise.all(routers.map((router) => differencesOn(house, router, planned)));
+  return planned.map(({ customer, list, prefixes }, at) => ({
+    customer,
+    region: region.name,
+    list,
+    prefixes: prefixes.length,
+    routers: found.flatMap((differences) => differences[at] ?? []),
+  }));
+}
+
+async function differencesOn(
+  house: House,
+  { router, driver: kind, options, phase }: RegionRouter,
+  planned: readonly Planned[],
+): Promise<readonly RouterDifference[]> {
+  const nothing = { router, added_count: 0, removed_count: 0, added: [], removed: [] };
+  if (phase === 'disabled') return planned.map(() => ({ ...nothing, disabled: true }));
+  let driver: RouterDriver;
+  try {
+    driver = house.openRouter({ name: router, driver: kind, options });
+  } catch (error) {
+    return planned.map(() => ({ ...nothing, problem: problemOf(error) }));
+  }
+  const differences: RouterDifference[] = [];
+  try {
+    for (const { list, prefixes } of planned) {
+      try {
+        const held = await driver.read(list, AbortSignal.timeout(READ_MILLISECONDS));
+        differences.push(differenceOf(router, held === 'absent' ? [] : held, prefixes));
+      } catch (error) {
+        differences.push({ ...nothing, problem: problemOf(error) });
+      }
+    }
+  } finally {
+    await driver.close();
+  }
+  return differences;
+}
+
+function differenceOf(router: string, held: readonly string[], wanted: readonly string[]): RouterDifference {
+  const [has, wants] = [new Set(held), new Set(wanted)];
+  const added = wanted.filter((prefix) => !has.has(prefix));
+  const removed = held.filter((prefix) => !wants.has(prefix));
+  return { router, added_count: added.length, removed_count: removed.length, added, removed };
+}
+
+function problemOf(error: unknown): string {
+  if (error instanceof RouterFailure) return `${error.code}: ${error.message}`;
+  throw error;
+}
+
+function linesOf({ region, list, prefixes, routers }: ListDifference): readonly string[] {
+  return [
+    `${list} in ${region}: ${prefixes} blocks`,
+    ...routers.flatMap((difference) => [
+      `${difference.router}: ${summaryOf(difference)}`,
+      ...difference.added.map((prefix) => `  + ${prefix}`),
+      ...difference.removed.map((prefix) => `  - ${prefix}`),
+    ]),
+  ];
+}
+
+function summaryOf(difference: RouterDifference): string {
+  if (difference.problem !== undefined) return difference.problem;
+  if (difference.disabled === true) return 'disabled: commits pass it over';
+  return `${difference.added_count} added, ${difference.removed_count} removed`;
+}
+
+function linesOfAll(differences: readonly ListDifference[]): readonly string[] {
+  const { lists_count: lists, added_count: added, removed_count: removed } = sumOf(differences);
+  return [...differences.flatMap(linesOf), `${lists} lists: ${added} added, ${removed} removed in all`];
+}
+
+function sumOf(differences: readonly ListDifference[]) {
+  const routers = differences.flatMap((difference) => difference.routers);
+  return {
+    lists_count: differences.length,
+    added_count: routers.reduce((sum, router) => sum + router.added_count, 0),
+    removed_count: routers.reduce((sum, router) => sum + router.removed_count, 0),
+  };
+}
