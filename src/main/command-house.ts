@@ -9,14 +9,17 @@ import type { Config } from '../config.ts';
 import { type CustomerEvent, customerEvents } from '../events/ip-control/customer.ts';
 import type { ListKind } from '../events/ip-control/vocabulary.ts';
 import { isRefusal } from '../kernel/decider.ts';
+import { BEGINNING } from '../ports/event-store.ts';
+import type { Lease, Leases } from '../ports/leases.ts';
 import type { Log } from '../ports/log.ts';
 import { createListTurns } from '../processes/ip-control/list-turns.ts';
 import { performDeployCommit } from '../processes/ip-control/perform-deploy-commit.ts';
 import { type Feed, openProjector } from '../projections/projector.ts';
 import { rebuildProjections } from '../projections/rebuild.ts';
+import type { ServedView } from '../projections/served-view.ts';
 import { type Aggregates, openAggregates } from './aggregates.ts';
+import { LEADERS_LEASE } from './leadership.ts';
 import { processShelves } from './processes.ts';
-import { openRouterChecks } from './router-checks.ts';
 import { openRouterDrivers } from './router-drivers.ts';
 import { codec, openStores, type Stores } from './stores.ts';
 import { openViews } from './views.ts';
@@ -41,8 +44,12 @@ function houseOf(config: Config, log: Log, stores: Stores): House {
   const [clock, ids] = [systemClock, systemIds];
   const aggregates = openAggregates({ store, codec, snapshots, clock, ids, log });
   const openRouter = createOpenRouter({ secrets, clock: systemClock, ids: systemIds });
-  const views = openViews(readModels);
-  const shelves: readonly Feed[] = [...Object.values(views), ...processShelves(config, readModels)];
+  const views = openViews({ store, readModels, clock });
+  const shelves = (): readonly Feed[] => [
+    ...Object.values(views).map((view) => view.newShelf()),
+    ...processShelves(config, readModels),
+  ];
+  const projections = shelves().map(({ name, version }) => ({ name, version }));
   return {
     ...aggregates,
     store,
@@ -56,14 +63,13 @@ function houseOf(config: Config, log: Log, stores: Stores): House {
     isCustomerEvent: (event): event is CustomerEvent => CUSTOMER_EVENT_TYPES.has(event.type),
     catchUp: () => catchUp(stores, Object.values(views), log),
     projections: {
-      names: shelves.map(({ name }) => name),
-      status: () => projectionStatus(stores, shelves),
+      names: projections.map(({ name }) => name),
+      status: () => projectionStatus(stores, projections),
       rebuild: (names, progress) => {
-        const wanted = shelves.filter(({ name }) => names.includes(name));
+        const wanted = shelves().filter(({ name }) => names.includes(name));
         return rebuildProjections(wanted, { store, readModels, clock, log }, progress);
       },
     },
-    routerChecks: openRouterChecks(aggregates, stores, config, log),
     commitNow: (customerId, regionId, list) =>
       commitHereOrThere({ customerId, regionId, list }, aggregates, stores, config, log),
     close: stores.close,
@@ -71,32 +77,39 @@ function houseOf(config: Config, log: Log, stores: Stores): House {
 }
 
 /** Beside a running server the views are brought up to date in memory only: the server saves them. */
-async function catchUp({ store, readModels, leases }: Stores, views: readonly Feed[], log: Log): Promise<void> {
-  const lease = await leases.tryAcquire('projections');
+async function catchUp(
+  { store, readModels, leases }: Stores,
+  views: readonly Pick<ServedView<object>, 'newShelf' | 'readShelf'>[],
+  log: Log,
+): Promise<void> {
+  const lease = await leases.tryAcquire(LEADERS_LEASE);
   const writes = !('heldBy' in lease);
   try {
-    const projector = openProjector(views, { store, readModels, clock: systemClock, log, writes });
+    const shelves = views.map((view) => view.newShelf());
+    const projector = openProjector(shelves, { store, readModels, clock: systemClock, log, writes });
     await projector.open();
     await projector.catchUp();
+    for (const view of views) view.readShelf();
   } finally {
     if (!('heldBy' in lease)) await lease.release();
   }
 }
 
-async function projectionStatus({ store, readModels }: Stores, shelves: readonly Feed[]) {
+async function projectionStatus(
+  { store, readModels }: Stores,
+  projections: readonly Readonly<{ name: string; version: number }>[],
+) {
   const end = await store.end();
-  return Promise.all(
-    shelves.map(async ({ name, version }) => {
-      const active = await readModels.active(name);
-      const position = active === undefined ? -1n : ((await readModels.position(active)) ?? -1n);
-      return { name, version: active?.version ?? version, position, behind: end - position };
-    }),
-  );
+  const standing = await readModels.standing(projections.map(({ name }) => name));
+  return projections.map(({ name, version }) => {
+    const { collection, position = BEGINNING } = standing.get(name) ?? {};
+    return { name, version: collection?.version ?? version, position, behind: end - position };
+  });
 }
 
 type Commit = Readonly<{ customerId: number; regionId: number; list: ListKind }>;
 
-/** A running server deploys what is requested; without one this process does, and keeps servers from starting meanwhile. */
+/** A running server deploys what is requested; without one this process does, and keeps servers from doing so meanwhile. */
 async function commitHereOrThere(
   commit: Commit,
   aggregates: Aggregates,
@@ -104,17 +117,51 @@ async function commitHereOrThere(
   config: Config,
   log: Log,
 ): Promise<CommitStatus> {
-  const context = { actor: 'system:commit-run', requestId: systemIds.uuid() };
-  const server = await stores.leases.tryAcquire('server');
-  if (!('heldBy' in server)) {
-    try {
-      return await commitHere(commit, aggregates, stores, config, log);
-    } finally {
-      await server.release();
-    }
+  const here = (): Promise<CommitStatus> => commitHere(commit, aggregates, stores, config, log);
+  const { leases, areShared } = stores;
+  const lease = await leases.tryAcquire(areShared ? LEADERS_LEASE : 'server');
+  if (!('heldBy' in lease)) return holding(lease, here);
+  const done = new AbortController();
+  // The one that leads may be a command, or die while we wait, and there may be no other.
+  const instead = areShared ? insteadOfOthers(leases, done.signal, here, log) : undefined;
+  try {
+    return await commitThere(commit, aggregates, stores, config);
+  } finally {
+    done.abort();
+    await instead;
   }
-  const { customers } = aggregates;
-  const watch = await openCommitWatch(stores.store);
+}
+
+async function insteadOfOthers(
+  leases: Leases,
+  done: AbortSignal,
+  here: () => Promise<CommitStatus>,
+  log: Log,
+): Promise<void> {
+  try {
+    await holding(await leases.acquire(LEADERS_LEASE, done), here);
+  } catch (error) {
+    if (!done.aborted) log.warn({ error }, 'the commit could not be deployed by this command');
+  }
+}
+
+async function holding<T>(lease: Lease, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } finally {
+    await lease.release();
+  }
+}
+
+/** Requests the commit, and waits until whoever leads has deployed it. */
+async function commitThere(
+  commit: Commit,
+  { customers }: Aggregates,
+  { store }: Stores,
+  config: Config,
+): Promise<CommitStatus> {
+  const context = { actor: 'system:commit-run', requestId: systemIds.uuid() };
+  const watch = await openCommitWatch(store);
   const done = new AbortController();
   const watching = watch.run(done.signal);
   try {

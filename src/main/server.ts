@@ -1,5 +1,5 @@
 import type { AddressInfo } from 'node:net';
-import { once, setMaxListeners } from 'node:events';
+import { once } from 'node:events';
 import type { Server } from 'node:http';
 import { systemClock } from '../adapters/clock.ts';
 import { systemIds } from '../adapters/ids.ts';
@@ -11,14 +11,19 @@ import { type CommitWatch, openCommitWatch } from '../commands/ip-control/commit
 import type { Config } from '../config.ts';
 import { createHttpServer } from '../http/app.ts';
 import { watchConnections } from '../http/connections.ts';
+import { sharedCounts } from '../http/shared-counts.ts';
 import type { Lease } from '../ports/leases.ts';
 import type { Log } from '../ports/log.ts';
-import { type Feed, openProjector, type Projector } from '../projections/projector.ts';
-import { openAggregates } from './aggregates.ts';
+import { type Aggregates, openAggregates } from './aggregates.ts';
 import { type EvidenceRecovery, startEvidenceRecovery } from './evidence-recovery.ts';
-import { type WiredProcess, wireProcesses } from './processes.ts';
+import { fencedTools } from './fencing.ts';
+import { compete, LEADERS_LEASE } from './leadership.ts';
+import { wireProcesses } from './processes.ts';
+import { readiness } from './readiness.ts';
+import { type Reading, readingAlone, readingAmongOthers } from './reading.ts';
 import { openRouterDrivers } from './router-drivers.ts';
 import { codec, openStores, type Stores } from './stores.ts';
+import { startTerm, type Term } from './term.ts';
 import { openViews } from './views.ts';
 
 /** A server that accepts requests. */
@@ -39,67 +44,69 @@ export class AlreadyServed extends Error {
 
 const LEASE_WAIT_MILLISECONDS = 15_000;
 const REQUESTS_END_MILLISECONDS = 10_000;
-const SHOWN_MILLISECONDS = 5_000;
 const CAUGHT_UP_MILLISECONDS = 10_000;
+const SHOWS_MILLISECONDS = 5_000;
 
 /** Starts everything, in the order in which data flows; resolves when HTTP is listening. */
 export async function startServer(config: Config, log: Log): Promise<RunningServer> {
   const stores = await openStores(config, log, 'serve');
   try {
-    const leases = await takeLeases(stores, config);
-    return await startParts(config, log, stores, leases);
+    return await startParts(config, log, stores, await takeOwnLeases(stores, config, log));
   } catch (error) {
     await stores.close();
     throw error;
   }
 }
 
+/** What a server that is alone on its stores holds from the start; among others, who leads is found out beside the work. */
+type OwnLeases = Readonly<{ server: Lease | undefined; first: Lease | undefined }>;
+
+async function takeOwnLeases({ leases, areShared }: Stores, config: Config, log: Log): Promise<OwnLeases> {
+  if (areShared) return { server: undefined, first: undefined };
+  const server = await leases.tryAcquire('server');
+  if ('heldBy' in server) throw new AlreadyServed(`another server runs on ${config.dataDir}: ${server.heldBy}`);
+  if (!config.eventStoreUrl.startsWith('sqlite:')) {
+    log.warn({}, 'with read models in SQLite this must be the only server that uses this event store');
+  }
+  // A command may hold this for a moment, to bring views up to date.
+  const first = await leases.acquire(LEADERS_LEASE, AbortSignal.timeout(LEASE_WAIT_MILLISECONDS));
+  return { server, first };
+}
+
 /** What follows the log: views, process managers, and who waits for commits. */
 type Runners = Readonly<{
-  projector: Projector;
+  aggregates: Aggregates;
+  views: ReturnType<typeof openViews>;
+  reading: Reading;
   watch: CommitWatch;
+  /** Rejects when one of them can't go on; resolves after `stop`. */
   ended: Promise<void>;
   /** Lets duties under way end, for a while; then breaks them off. Views are saved. */
-  stop: (patienceMilliseconds: number) => Promise<void>;
+  stop: () => Promise<void>;
 }>;
 
-async function startParts(config: Config, log: Log, stores: Stores, leases: readonly Lease[]): Promise<RunningServer> {
-  const { store, readModels, snapshots, secrets, evidence } = stores;
+async function startParts(config: Config, log: Log, stores: Stores, own: OwnLeases): Promise<RunningServer> {
   const [clock, ids] = [systemClock, systemIds];
-  const aggregates = openAggregates({ store, codec, snapshots, clock, ids, log });
-  const routerDrivers = openRouterDrivers(createOpenRouter({ secrets, clock, ids }));
-  const sender = createWebhookSender({
-    clock,
-    timeoutMilliseconds: config.webhookTimeoutMilliseconds,
-    allowPrivate: config.webhookAllowPrivate,
-  });
-  const views = openViews(readModels);
-  const openCloud = createOpenCloud({});
-  const tools = { config, aggregates, routerDrivers, openCloud, sender, store, secrets, clock, ids, log };
-  const startedAt = await store.end();
-  const runners = await startRunners(stores, Object.values(views), wireProcesses(readModels, tools), log);
+  const startedAt = await stores.store.end();
+  const runners = await startRunners(config, log, stores, own.first);
+  const { aggregates, views, reading, watch, ended } = runners;
+  const { customers } = aggregates;
+  const { synchronousTimeoutMilliseconds: timeoutMilliseconds } = config;
   const http = createHttpServer({
-    customers: aggregates.customers,
+    customers,
     views,
-    evidence,
+    evidence: stores.evidence,
     ids,
-    commitNow: (customerId, regionId, context) =>
-      commitNow(
-        {
-          customerId,
-          regionId,
-          list: 'BLACKHOLE',
-          reason: 'synchronous',
-          timeoutMilliseconds: config.synchronousTimeoutMilliseconds,
-        },
-        context,
-        { customers: aggregates.customers, watch: runners.watch, clock, ids },
-      ),
-    shown: (position) => runners.projector.reached(position, SHOWN_MILLISECONDS),
-    readiness: () => readiness(stores, runners.projector, startedAt),
-    isCaughtUp: () => runners.projector.position() >= startedAt,
+    commitNow: (customerId, regionId, context) => {
+      const commit = { customerId, regionId, list: 'BLACKHOLE', reason: 'synchronous', timeoutMilliseconds } as const;
+      return commitNow(commit, context, { customers, watch, clock, ids });
+    },
+    shown: reading.shown,
+    readiness: () => readiness(stores, reading, startedAt, clock),
+    isCaughtUp: reading.isReadable,
     log,
     trustProxy: config.trustProxy,
+    ...(stores.rateLimits === undefined ? {} : { rateLimitStore: sharedCounts(stores.rateLimits, { clock, log }) }),
   });
   const connections = watchConnections(http);
   let evidenceRecovery: EvidenceRecovery | undefined;
@@ -108,11 +115,10 @@ async function startParts(config: Config, log: Log, stores: Stores, leases: read
   try {
     evidenceRecovery = await startEvidenceRecovery(stores, { clock, log });
     // Whoever calls at once after a restart finds what he was told before; after the bound he hears 503 until then.
-    await Promise.race([runners.projector.reached(startedAt, CAUGHT_UP_MILLISECONDS), runners.ended]);
+    await Promise.race([reading.reached(startedAt, CAUGHT_UP_MILLISECONDS), ended]);
     const url = await listen(http, config);
     log.info({ url, pid: process.pid }, 'edgeward is listening');
-    const shows = (position: bigint): Promise<boolean> => runners.projector.reached(position, SHOWN_MILLISECONDS);
-    return { url, shows, ended: runners.ended, stop };
+    return { url, shows: (position) => reading.reached(position, SHOWS_MILLISECONDS), ended, stop };
   } catch (error) {
     await stop();
     throw error;
@@ -122,78 +128,52 @@ async function startParts(config: Config, log: Log, stores: Stores, leases: read
     log.info({}, 'stopping');
     await connections.close(REQUESTS_END_MILLISECONDS);
     await evidenceRecovery?.stop();
-    await runners.stop(config.deployTimeoutMilliseconds);
-    await Promise.all([routerDrivers.close(), sender.close()]);
-    for (const lease of leases) await lease.release();
+    await runners.stop();
+    await own.server?.release();
     await stores.close();
     log.info({}, 'stopped');
   }
 }
 
-async function startRunners(
-  { store, readModels }: Stores,
-  views: readonly Feed[],
-  wired: readonly WiredProcess[],
-  log: Log,
-): Promise<Runners> {
-  const clock = systemClock;
-  const feeds = [...views, ...wired.map(({ shelf }) => shelf)];
-  const projector = openProjector(feeds, { store, readModels, clock, log, writes: true });
-  await projector.open();
-  const running = new Map(wired.map(({ shelf, start }) => [shelf.name, start(projector)]));
-  projector.onTouched((touched) => {
-    for (const { shelf, keys } of touched) running.get(shelf)?.touched(keys);
+async function startRunners(config: Config, log: Log, stores: Stores, first: Lease | undefined): Promise<Runners> {
+  const { store, readModels, snapshots, secrets, leases, areShared } = stores;
+  const [clock, ids] = [systemClock, systemIds];
+  const aggregates = openAggregates({ store, codec, snapshots, clock, ids, log });
+  const routerDrivers = openRouterDrivers(createOpenRouter({ secrets, clock, ids }));
+  const sender = createWebhookSender({
+    clock,
+    timeoutMilliseconds: config.webhookTimeoutMilliseconds,
+    allowPrivate: config.webhookAllowPrivate,
   });
-  const watch = await openCommitWatch(store);
-  const [stopDuties, abortDuties, stopFollowing] = [
-    new AbortController(),
-    new AbortController(),
-    new AbortController(),
-  ];
-  // As many as there are duties under way: each has its own end, none is a leak.
-  setMaxListeners(0, abortDuties.signal, stopFollowing.signal);
-  const following = projector.run(stopFollowing.signal);
-  const watching = watch.run(stopFollowing.signal);
-  const processes = [...running.values()].map((process) => process.run(stopDuties.signal, abortDuties.signal));
-  const processing = Promise.all(processes);
-  return {
-    projector,
-    watch,
-    ended: Promise.all([following, watching, processing]).then(() => undefined),
-    stop: async (patienceMilliseconds) => {
-      stopDuties.abort();
-      const patience = clock.wait(patienceMilliseconds, stopFollowing.signal).then(
-        () => abortDuties.abort(),
-        () => undefined,
-      );
-      await processing.catch(() => undefined);
-      stopFollowing.abort();
-      await Promise.allSettled([following, watching, patience]);
-    },
+  const openCloud = createOpenCloud({});
+  const tools = { config, aggregates, routerDrivers, openCloud, sender, store, secrets, clock, ids, log };
+  const views = openViews({ store, readModels, clock });
+  const allViews = Object.values(views);
+  const start = (lease: Lease): Promise<Term> => {
+    const feeds = allViews.map((view) => view.newShelf());
+    const wired = wireProcesses(readModels, fencedTools(tools, lease));
+    return startTerm({ feeds, wired, store, readModels, log, lease, areShared });
   };
-}
-
-async function takeLeases({ leases, areShared }: Stores, config: Config): Promise<readonly Lease[]> {
-  // A command may hold this for a moment, to bring views up to date.
-  const projections = (): Promise<Lease> => leases.acquire('projections', AbortSignal.timeout(LEASE_WAIT_MILLISECONDS));
-  if (areShared) return [await projections()];
-  const server = await leases.tryAcquire('server');
-  if ('heldBy' in server) throw new AlreadyServed(`another server runs on ${config.dataDir}: ${server.heldBy}`);
-  return [server, await projections()];
-}
-
-async function readiness(
-  { store }: Stores,
-  projector: Projector,
-  startedAt: bigint,
-): Promise<Record<string, string | undefined>> {
-  const isReachable = await store.end().then(
-    () => true,
-    () => false,
-  );
+  const readMemory = (): void => allViews.forEach((view) => view.readShelf());
+  const readStores = (): void => allViews.forEach((view) => view.readDirectly());
+  const watch = await openCommitWatch(store);
+  const stopWatching = new AbortController();
+  const watching = watch.run(stopWatching.signal);
+  const leadership = compete({ leases, first, start, readMemory, readStores, clock, log });
+  const ended = Promise.all([leadership.ended, watching]).then(() => undefined);
+  ended.catch(() => undefined);
+  const names = allViews.map(({ name }) => name);
   return {
-    event_store: isReachable ? undefined : 'unreachable',
-    projections: projector.position() >= startedAt ? undefined : 'catching up',
+    aggregates,
+    views,
+    reading: areShared ? readingAmongOthers(names, { readModels, clock }) : readingAlone(leadership, clock),
+    watch,
+    ended,
+    stop: async () => {
+      await leadership.stop(config.deployTimeoutMilliseconds);
+      stopWatching.abort();
+      await Promise.allSettled([watching, routerDrivers.close(), sender.close()]);
+    },
   };
 }
 

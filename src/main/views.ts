@@ -13,26 +13,26 @@ import { scopeUsageProjection } from '../projections/worker-pools/scope-usage-vi
 import { scopeProjection } from '../projections/worker-pools/scope-view.ts';
 import { workerPoolProjection } from '../projections/worker-pools/worker-pool-view.ts';
 import { workerProjection } from '../projections/worker-pools/worker-view.ts';
-import { shelfOf } from '../projections/shelf.ts';
-import type { ReadModels } from '../ports/read-models.ts';
+import type { DirectReading } from '../projections/direct-views.ts';
+import { servedViewOf } from '../projections/served-view.ts';
 
-/** A shelf for each view that people read. */
-export function openViews(readModels: ReadModels) {
+/** Each view that people read. */
+export function openViews(reading: DirectReading) {
   return {
-    customers: shelfOf(customerProjection, readModels),
-    tokens: shelfOf(tokenProjection, readModels),
-    subnets: shelfOf(subnetProjection, readModels),
-    addresses: shelfOf(addressProjection, readModels),
-    regions: shelfOf(regionProjection, readModels),
-    sourceWhitelists: shelfOf(sourceWhitelistProjection, readModels),
-    whitelistRequests: shelfOf(whitelistRequestProjection, readModels),
-    commits: shelfOf(commitProjection, readModels),
-    administrators: shelfOf(administratorProjection, readModels),
-    workerPools: shelfOf(workerPoolProjection, readModels),
-    poolUsage: shelfOf(poolUsageProjection, readModels),
-    scopes: shelfOf(scopeProjection, readModels),
-    scopeUsage: shelfOf(scopeUsageProjection, readModels),
-    assets: shelfOf(assetProjection, readModels),
-    workers: shelfOf(workerProjection, readModels),
+    customers: servedViewOf(customerProjection, reading),
+    tokens: servedViewOf(tokenProjection, reading),
+    subnets: servedViewOf(subnetProjection, reading),
+    addresses: servedViewOf(addressProjection, reading),
+    regions: servedViewOf(regionProjection, reading),
+    sourceWhitelists: servedViewOf(sourceWhitelistProjection, reading),
+    whitelistRequests: servedViewOf(whitelistRequestProjection, reading),
+    commits: servedViewOf(commitProjection, reading),
+    administrators: servedViewOf(administratorProjection, reading),
+    workerPools: servedViewOf(workerPoolProjection, reading),
+    poolUsage: servedViewOf(poolUsageProjection, reading),
+    scopes: servedViewOf(scopeProjection, reading),
+    scopeUsage: servedViewOf(scopeUsageProjection, reading),
+    assets: servedViewOf(assetProjection, reading),
+    workers: servedViewOf(workerProjection, reading),
   };
 }

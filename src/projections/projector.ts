@@ -4,7 +4,7 @@ import { BEGINNING, type EventStore, StoreUnavailable } from '../ports/event-sto
 import type { Log } from '../ports/log.ts';
 import { CollectionGone, type ReadModels } from '../ports/read-models.ts';
 import { type Arrivals, openArrivals } from './arrivals.ts';
-import { Saver } from './saver.ts';
+import { Saver, type SaverDependencies } from './saver.ts';
 import type { Feeder, Shelf } from './shelf.ts';
 
 /** Tells that the views of these keys of one shelf changed. */
@@ -31,16 +31,16 @@ export type Projector = Readonly<{
   onTouched: (listener: (touched: readonly Touched[]) => void) => void;
 }>;
 
-export type ProjectorDependencies = Readonly<{
-  store: EventStore;
-  readModels: ReadModels;
-  clock: Clock;
-  log: Log;
-  /** `false` for a process that must not save: another one does. */
-  writes: boolean;
-  /** At most this long until a change is saved. */
-  flushMilliseconds?: number;
-}>;
+export type ProjectorDependencies = Readonly<
+  {
+    store: EventStore;
+    readModels: ReadModels;
+    clock: Clock;
+    log: Log;
+    /** `false` for a process that must not save: another one does. */
+    writes: boolean;
+  } & Pick<SaverDependencies, 'mayStillWrite' | 'flushMilliseconds' | 'restFactor'>
+>;
 
 /** While catching up, views change again and again: saving them seldom saves most of the work. */
 const CATCH_UP_FLUSH_MILLISECONDS = 2_000;

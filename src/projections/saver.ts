@@ -12,15 +12,19 @@ export type SaverDependencies = Readonly<{
   log: Log;
   /** `false`: nothing is ever saved. */
   writes: boolean;
-  /** At most this long until a change is saved (default: 200). */
+  /** Asked before each save: `false`, nothing is saved any more. */
+  mayStillWrite?: () => boolean;
+  /** At most this long until a change is saved (default: 200), */
   flushMilliseconds?: number;
+  /** and this many times as long as the last save took (default: 20): large views are saved seldom. */
+  restFactor?: number;
 }>;
 
 const UNSAVED_MAX = 20_000;
 const SAVE_TRIES_MAX = 5;
 const RETRY_MILLISECONDS = 100;
 const FLUSH_MILLISECONDS = 200;
-/** Large views are saved seldom: saving takes at most one part in this many of the time. */
+/** Saving takes at most one part in this many of the time. */
 const REST_FACTOR = 20;
 
 /** Saves what shelves have not saved yet: in batches, one at a time. */
@@ -93,10 +97,8 @@ export class Saver {
   async #saveLater(signal: AbortSignal): Promise<void> {
     const { clock, log } = this.#with;
     try {
-      await clock.wait(
-        (this.#with.flushMilliseconds ?? FLUSH_MILLISECONDS) + REST_FACTOR * this.#saveMilliseconds,
-        signal,
-      );
+      const { flushMilliseconds = FLUSH_MILLISECONDS, restFactor = REST_FACTOR } = this.#with;
+      await clock.wait(flushMilliseconds + restFactor * this.#saveMilliseconds, signal);
       await this.save();
     } catch (error) {
       if (error instanceof CollectionGone) this.#whenGone();
@@ -121,7 +123,7 @@ export class Saver {
   }
 
   async #saveOnce(): Promise<void> {
-    if (this.#isStopped) return;
+    if (this.#isStopped || this.#with.mayStillWrite?.() === false) return;
     const { clock, readModels } = this.#with;
     const since = this.#unsavedSince;
     this.#unsavedSince = undefined;

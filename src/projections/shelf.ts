@@ -3,6 +3,7 @@ import { isHandled } from '../kernel/event.ts';
 import type { Projection } from '../kernel/projection.ts';
 import { BEGINNING } from '../ports/event-store.ts';
 import { type Collection, CollectionGone, type ReadModels, type ViewChange } from '../ports/read-models.ts';
+import { type ViewText, viewTextOf } from './stored-view.ts';
 
 /** What readers see of one projection. */
 export type Views<V extends object> = Readonly<{
@@ -58,9 +59,6 @@ type Entry<V> = {
   state: 'clean' | 'dirty' | 'saving';
 };
 
-/** A view as it is stored, with the position of the last event that changed it. */
-type Stored = Readonly<{ position: string; view: unknown }>;
-
 /** Clean views kept in memory; the ones with unsaved changes are always kept. */
 const CLEAN_MAX = 20_000;
 const PAGE = 1_000;
@@ -80,7 +78,7 @@ class ProjectionShelf<E extends Event, V extends object> implements Shelf<V> {
   readonly #projection: Projection<E, V>;
   readonly #readModels: ReadModels;
   readonly handles: ReadonlySet<string>;
-  readonly #stored: NonNullable<Projection<E, V>['stored']>;
+  readonly #text: ViewText<V>;
   readonly #entries = new Map<string, Entry<V>>();
   readonly #touched = new Set<string>();
   readonly #dirty = new Set<string>();
@@ -101,7 +99,7 @@ class ProjectionShelf<E extends Event, V extends object> implements Shelf<V> {
     this.#projection = projection;
     this.#readModels = readModels;
     this.handles = new Set(projection.handles);
-    this.#stored = projection.stored ?? plain<V>();
+    this.#text = viewTextOf(projection);
   }
 
   fedBy(feeder: Feeder): void {
@@ -181,7 +179,8 @@ class ProjectionShelf<E extends Event, V extends object> implements Shelf<V> {
       const entry = this.#entries.get(key);
       if (entry === undefined) return { key, json: undefined };
       entry.state = 'saving';
-      return { key, json: entry.view === undefined ? undefined : this.#jsonOf(entry.view, entry.position) };
+      const { view, position } = entry;
+      return { key, json: view === undefined ? undefined : this.#text.encode({ view, position }) };
     });
     return { collection: this.#collection, position: this.#position, changes };
   }
@@ -286,15 +285,8 @@ class ProjectionShelf<E extends Event, V extends object> implements Shelf<V> {
     }
   }
 
-  #jsonOf(view: V, position: bigint): string {
-    const stored: Stored = { position: String(position), view: this.#stored.encode(view) };
-    return JSON.stringify(stored);
-  }
-
-  // This projection's own version wrote it.
   #entryOf(json: string): Entry<V> & { view: V } {
-    const { position, view } = JSON.parse(json) as Stored;
-    return { view: this.#stored.decode(view), position: BigInt(position), state: 'clean' };
+    return { ...this.#text.decode(json), state: 'clean' };
   }
 
   #dropOldest(): void {
@@ -308,9 +300,4 @@ class ProjectionShelf<E extends Event, V extends object> implements Shelf<V> {
       surplus -= 1;
     }
   }
-}
-
-/** Views that are plain JSON need no translation: they were written by this projection's own version. */
-function plain<V extends object>(): { encode: (view: V) => unknown; decode: (json: unknown) => V } {
-  return { encode: (view) => view, decode: (json) => json as V };
 }

@@ -270,7 +270,7 @@ test('a message names what is wrong', async () => {
 test('the process and its parts say how they are, to anybody and uncounted', async () => {
   for (const [path, expected] of [
     ['/healthz', { status: 'ok' }],
-    ['/readyz', { status: 'ready', checks: { event_store: 'ok', projections: 'ok' } }],
+    ['/readyz', { status: 'ready', checks: { event_store: 'ok', read_models: 'ok', projections: 'ok' } }],
   ] as const) {
     for (let times = 0; times < 70; times += 1) {
       const response = await request(`${url}${path}`);

@@ -24,8 +24,10 @@ export async function openWorkerPoolHouse(clock: ManualClock = createManualClock
   const secrets = openSecretFiles(secretFolder);
   const dependencies = { store, codec, snapshots, clock, ids: systemIds, log };
   const aggregates = openAggregates(dependencies);
-  const views = openViews(readModels);
-  const projector = openProjector(Object.values(views), { store, readModels, clock, log, writes: true });
+  const views = openViews({ store, readModels, clock });
+  const shelves = Object.values(views).map((view) => view.newShelf());
+  for (const view of Object.values(views)) view.readShelf();
+  const projector = openProjector(shelves, { store, readModels, clock, log, writes: true });
   await projector.open();
   return {
     ...aggregates,

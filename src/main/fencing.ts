@@ -1,0 +1,87 @@
+import type { Command } from '../kernel/decider.ts';
+import type { Event } from '../kernel/event.ts';
+import type { Aggregate } from '../commands/handle.ts';
+import type { Lease } from '../ports/leases.ts';
+import { type RouterDriver, RouterFailure } from '../ports/routers.ts';
+import type { Aggregates } from './aggregates.ts';
+import type { ProcessTools } from './processes.ts';
+
+/** The right to run the processes has gone to another server, or soon may. */
+export class LeaseLost extends Error {
+  override readonly name = 'LeaseLost';
+}
+
+/** Tools with which nothing is recorded, pushed, sent or launched any more from the moment at which the lease can't be relied upon. */
+export function fencedTools(tools: ProcessTools, lease: Pick<Lease, 'name' | 'isHeld'>): ProcessTools {
+  const { aggregates, routerDrivers, sender, openCloud } = tools;
+  const check = (): void => {
+    if (!lease.isHeld()) throw new LeaseLost(`the lease ${lease.name} is held no more: another server goes on`);
+  };
+  return {
+    ...tools,
+    aggregates: fencedAggregates(aggregates, check),
+    routerDrivers: {
+      ...routerDrivers,
+      driverOf: (regionId, router) => fencedDriver(routerDrivers.driverOf(regionId, router), check),
+    },
+    sender: {
+      ...sender,
+      send: async (request, signal) => {
+        check();
+        return sender.send(request, signal);
+      },
+    },
+    openCloud: (account) => {
+      check();
+      return openCloud(account);
+    },
+  };
+}
+
+function fencedAggregates(aggregates: Aggregates, check: () => void): Aggregates {
+  const fenced = <C extends Command, S, E extends Event>(aggregate: Aggregate<C, S, E>): Aggregate<C, S, E> => ({
+    ...aggregate,
+    handle: async (id, command, context) => {
+      check();
+      return aggregate.handle(id, command, context);
+    },
+  });
+  return {
+    customers: fenced(aggregates.customers),
+    directory: fenced(aggregates.directory),
+    regions: fenced(aggregates.regions),
+    deliveries: fenced(aggregates.deliveries),
+    administrators: fenced(aggregates.administrators),
+    workerPools: fenced(aggregates.workerPools),
+    scopes: fenced(aggregates.scopes),
+    assets: fenced(aggregates.assets),
+    workers: fenced(aggregates.workers),
+  };
+}
+
+/** What changes a router is fenced; reading harms nobody. */
+function fencedDriver(driver: RouterDriver, check: () => void): RouterDriver {
+  const { replace, remove, prepare } = driver;
+  const fenced = async <T>(change: () => Promise<T>): Promise<T> => {
+    try {
+      check();
+    } catch (cause) {
+      throw new RouterFailure('timed-out', 'nothing was sent: another server has taken over', { cause });
+    }
+    return change();
+  };
+  return {
+    ...driver,
+    replace: (...change) => fenced(() => replace(...change)),
+    remove: (...change) => fenced(() => remove(...change)),
+    ...(prepare === undefined
+      ? {}
+      : {
+          prepare: (...change) =>
+            fenced(async () => {
+              const prepared = await prepare(...change);
+              return prepared && { ...prepared, commit: (signal) => fenced(() => prepared.commit(signal)) };
+            }),
+        }),
+  };
+}

@@ -1,0 +1,99 @@
+import { setMaxListeners } from 'node:events';
+import { systemClock } from '../adapters/clock.ts';
+import type { EventStore } from '../ports/event-store.ts';
+import type { Lease } from '../ports/leases.ts';
+import type { Log } from '../ports/log.ts';
+import type { ReadModels } from '../ports/read-models.ts';
+import { type Feed, openProjector, type Projector } from '../projections/projector.ts';
+import type { WiredProcess } from './processes.ts';
+
+/** The time in which this server, as the only one, keeps the views and runs the processes. */
+export type Term = Readonly<{
+  projector: Projector;
+  /** Resolves when the views in memory show all that the log held when the term began; rejects when the term is over before. */
+  caughtUp: Promise<void>;
+  /** Rejects when a part can't go on; resolves after `stop`. */
+  ended: Promise<void>;
+  /** Lets duties under way end, for a while; then breaks them off. Views are saved. */
+  stop: (patienceMilliseconds: number) => Promise<void>;
+  /** Breaks off everything; nothing is saved. Resolves when nothing is under way any more. */
+  breakOff: (reason: Error) => Promise<void>;
+}>;
+
+export type TermParts = Readonly<{
+  store: EventStore;
+  readModels: ReadModels;
+  log: Log;
+  feeds: readonly Feed[];
+  wired: readonly WiredProcess[];
+  lease: Lease;
+  /** Other servers read what is saved, and wait for it. */
+  areShared: boolean;
+}>;
+
+/** Another server's reader waits for a save: it comes soon, and takes up to half of the time when it takes long. */
+const PACE_FOR_OTHERS = { flushMilliseconds: 25, restFactor: 1 } as const;
+const LOOK_MILLISECONDS = 1_000;
+
+/** Opens the projections at their saved positions and starts what follows the log. @throws StoreUnavailable */
+export async function startTerm({ store, readModels, log, feeds, wired, lease, areShared }: TermParts): Promise<Term> {
+  const clock = systemClock;
+  const [stopDuties, abortDuties, stopFollowing] = [
+    new AbortController(),
+    new AbortController(),
+    new AbortController(),
+  ];
+  let isBrokenOff = false;
+  // As many as there are duties under way: each has its own end, none is a leak.
+  setMaxListeners(0, abortDuties.signal, stopFollowing.signal);
+  const projector = openProjector([...feeds, ...wired.map(({ shelf }) => shelf)], {
+    store,
+    readModels,
+    clock,
+    log,
+    writes: true,
+    mayStillWrite: () => lease.isHeld() && !isBrokenOff,
+    ...(areShared ? PACE_FOR_OTHERS : {}),
+  });
+  await projector.open();
+  const end = await store.end();
+  lease.lost.addEventListener('abort', () => abortDuties.abort(lease.lost.reason), { once: true });
+  const running = new Map(wired.map(({ shelf, start }) => [shelf.name, start(projector)]));
+  projector.onTouched((touched) => {
+    for (const { shelf, keys } of touched) running.get(shelf)?.touched(keys);
+  });
+  const following = projector.run(stopFollowing.signal);
+  const processing = Promise.all(
+    [...running.values()].map((process) => process.run(stopDuties.signal, abortDuties.signal)),
+  );
+  const caughtUp = untilReached(end);
+  // Whoever ends the term knows why; nobody else may be waiting for these.
+  for (const part of [following, processing, caughtUp]) part.catch(() => undefined);
+
+  return {
+    projector,
+    caughtUp,
+    ended: Promise.all([following, processing]).then(() => undefined),
+    stop: async (patienceMilliseconds) => {
+      stopDuties.abort();
+      const patience = clock.wait(patienceMilliseconds, stopFollowing.signal).then(
+        () => abortDuties.abort(new Error('the server stops')),
+        () => undefined,
+      );
+      await processing.catch(() => undefined);
+      stopFollowing.abort();
+      await Promise.allSettled([following, patience]);
+    },
+    breakOff: async (reason) => {
+      isBrokenOff = true;
+      abortDuties.abort(reason);
+      stopDuties.abort();
+      stopFollowing.abort();
+      await Promise.allSettled([following, processing]);
+    },
+  };
+
+  async function untilReached(position: bigint): Promise<void> {
+    while (!(await projector.reached(position, LOOK_MILLISECONDS))) stopFollowing.signal.throwIfAborted();
+  }
+}

@@ -1,0 +1,59 @@
+import type { Clock } from '../ports/clock.ts';
+import { BEGINNING, StoreUnavailable } from '../ports/event-store.ts';
+import type { ReadModels } from '../ports/read-models.ts';
+import { openArrivals } from './arrivals.ts';
+
+/** How far the views are that every server can read. */
+export type SavedPositions = Readonly<{
+  /** The position up to which each of the projections has been saved. @throws StoreUnavailable */
+  lowest: () => Promise<bigint>;
+  /** Resolves `true` once everything up to `position` is saved, by whichever process, `false` after `timeoutMilliseconds`. */
+  reached: (position: bigint, timeoutMilliseconds: number) => Promise<boolean>;
+}>;
+
+const LOOK_MILLISECONDS = 20;
+
+/** Looks as long as somebody waits: one look for all who do. */
+export function openSavedPositions(
+  projections: readonly string[],
+  { readModels, clock }: Readonly<{ readModels: Pick<ReadModels, 'standing'>; clock: Clock }>,
+): SavedPositions {
+  const arrivals = openArrivals(clock);
+  let waiting = 0;
+  let looking: Promise<void> | undefined;
+
+  return {
+    lowest,
+    reached: async (position, timeoutMilliseconds) => {
+      waiting += 1;
+      try {
+        const reached = arrivals.reached(position, timeoutMilliseconds);
+        looking ??= look().finally(() => (looking = undefined));
+        // It goes on until nobody waits, unless it fails.
+        return await Promise.race([reached, looking.then(() => reached)]);
+      } finally {
+        waiting -= 1;
+      }
+    },
+  };
+
+  async function lowest(): Promise<bigint> {
+    const standing = await readModels.standing(projections);
+    const positions = projections.map((name) => standing.get(name)?.position ?? BEGINNING);
+    return positions.reduce((least, position) => (position < least ? position : least), positions[0] ?? BEGINNING);
+  }
+
+  async function look(): Promise<void> {
+    for (;;) {
+      arrivals.reach(await lowest().catch(beginningOrThrow));
+      if (waiting === 0) return;
+      await clock.wait(LOOK_MILLISECONDS);
+    }
+  }
+}
+
+/** A store that is away may be back before those who wait give up. */
+function beginningOrThrow(error: unknown): bigint {
+  if (error instanceof StoreUnavailable) return BEGINNING;
+  throw error;
+}

@@ -1,0 +1,45 @@
+import type { Event } from '../kernel/event.ts';
+import type { Projection } from '../kernel/projection.ts';
+import { type DirectReading, directViewsOf } from './direct-views.ts';
+import type { Feed } from './projector.ts';
+import { type Shelf, shelfOf, type Views } from './shelf.ts';
+
+/** A view that is read from this process's memory while it folds the log itself, and straight from the read models otherwise. */
+export type ServedView<V extends object> = Views<V> &
+  Readonly<{
+    name: string;
+    version: number;
+    /** A new shelf, for a projector to feed. */
+    newShelf: () => Feed;
+    /** From now on the newest shelf is read. */
+    readShelf: () => void;
+    /** From now on the read models are read, once they have caught up with the log. */
+    readDirectly: () => void;
+  }>;
+
+/** Reads the read models until told otherwise. */
+export function servedViewOf<E extends Event, V extends object>(
+  projection: Projection<E, V>,
+  reading: DirectReading,
+): ServedView<V> {
+  const { name, version } = projection;
+  const direct = directViewsOf(projection, reading);
+  let shelf: Shelf<V> | undefined;
+  let read: Views<V> = direct;
+
+  return {
+    name,
+    version,
+    get: (key) => read.get(key),
+    list: (prefix) => read.list(prefix),
+    newShelf: () => (shelf = shelfOf(projection, reading.readModels)),
+    readShelf: () => {
+      if (shelf !== undefined) read = shelf;
+    },
+    readDirectly: () => {
+      direct.distrust();
+      read = direct;
+      shelf = undefined;
+    },
+  };
+}
