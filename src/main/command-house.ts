@@ -20,6 +20,7 @@ import type { ServedView } from '../projections/served-view.ts';
 import { type Aggregates, openAggregates } from './aggregates.ts';
 import { LEADERS_LEASE } from './leadership.ts';
 import { processShelves } from './processes.ts';
+import { openRouterChecks } from './router-checks.ts';
 import { openRouterDrivers } from './router-drivers.ts';
 import { codec, openStores, type Stores } from './stores.ts';
 import { openViews } from './views.ts';
@@ -70,6 +71,7 @@ function houseOf(config: Config, log: Log, stores: Stores): House {
         return rebuildProjections(wanted, { store, readModels, clock, log }, progress);
       },
     },
+    routerChecks: openRouterChecks(aggregates, stores, config, log),
     commitNow: (customerId, regionId, list) =>
       commitHereOrThere({ customerId, regionId, list }, aggregates, stores, config, log),
     close: stores.close,
