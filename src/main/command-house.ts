@@ -18,7 +18,7 @@ import { type Feed, openProjector } from '../projections/projector.ts';
 import { rebuildProjections } from '../projections/rebuild.ts';
 import type { ServedView } from '../projections/served-view.ts';
 import { type Aggregates, openAggregates } from './aggregates.ts';
-import { LEADERS_LEASE } from './leadership.ts';
+import { LEADERS_LEASE, processesLease } from './leadership.ts';
 import { processShelves } from './processes.ts';
 import { openRouterChecks } from './router-checks.ts';
 import { openRouterDrivers } from './router-drivers.ts';
@@ -121,7 +121,7 @@ async function commitHereOrThere(
 ): Promise<CommitStatus> {
   const here = (): Promise<CommitStatus> => commitHere(commit, aggregates, stores, config, log);
   const { leases, areShared } = stores;
-  const lease = await leases.tryAcquire(areShared ? LEADERS_LEASE : 'server');
+  const lease = await leases.tryAcquire(processesLease(stores));
   if (!('heldBy' in lease)) return holding(lease, here);
   const done = new AbortController();
   // The one that leads may be a command, or die while we wait, and there may be no other.

@@ -32,6 +32,11 @@ export type LeadershipOptions = Readonly<{
 /** What whoever leads holds. */
 export const LEADERS_LEASE = 'projections';
 
+/** What whoever runs the processes holds for all of his life: while a command has it, no server runs them. */
+export function processesLease({ areShared }: Readonly<{ areShared: boolean }>): string {
+  return areShared ? LEADERS_LEASE : 'server';
+}
+
 const RETRY_MILLISECONDS = 1_000;
 /** Duties obey their signal; one that does not must not keep this server from ever leading again. */
 const BREAK_OFF_MILLISECONDS = 30_000;

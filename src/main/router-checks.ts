@@ -14,6 +14,7 @@ import type { KeepRouterDuty } from '../processes/ip-control/keep-routers.ts';
 import { createListTurns } from '../processes/ip-control/list-turns.ts';
 import { performKeepRouter } from '../processes/ip-control/perform-keep-router.ts';
 import type { Aggregates } from './aggregates.ts';
+import { processesLease } from './leadership.ts';
 import { openRouterDrivers } from './router-drivers.ts';
 import type { Stores } from './stores.ts';
 
@@ -35,7 +36,7 @@ export function openRouterChecks(aggregates: Aggregates, stores: Stores, config:
     context: CommandContext,
   ): Promise<Refusal | T | undefined> => {
     const before = await store.end();
-    const server = await leases.tryAcquire('server');
+    const server = await leases.tryAcquire(processesLease(stores));
     try {
       const answer = await aggregates.regions.handle(regionId, command, context);
       if (isRefusal(answer)) return answer;
