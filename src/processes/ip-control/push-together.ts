@@ -167,6 +167,7 @@ class Member {
   async #step(work: (within: AbortSignal) => Promise<void>): Promise<void> {
     if (this.problem !== undefined) return;
     try {
+      this.#signal.throwIfAborted();
       await withDeadline(work, this.#push.timeoutMilliseconds, this.#clock, this.#signal);
     } catch (error) {
       this.problem = describeFailure(error);

@@ -212,6 +212,14 @@ function behaving(
       await before(signal);
       return working(driver.read(list, signal));
     },
+    lists: async (signal) => {
+      await before(signal);
+      return working(driver.lists(signal));
+    },
+    remove: async (list, signal) => {
+      await before(signal);
+      await working(driver.remove(list, signal));
+    },
     replace: async (list, prefixes, signal, options) => {
       await before(signal);
       changes.push(`${name} ${list}`);
