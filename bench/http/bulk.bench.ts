@@ -1,10 +1,13 @@
 // A bulk change costs what its ranges cost, not what its addresses cost.
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
 import { Client } from 'undici';
 import { startEdgeward } from './edgeward.ts';
 
 const ROUNDS = 200;
 const edgeward = await startEdgeward(['10.0.0.0/16', '2001:db8::/48', '10.1.0.0/16']);
 const client = new Client(edgeward.url);
+const log = new Database(join(edgeward.directory, 'data', 'events.db'), { readonly: true });
 
 const single = await cost((action) => ({ path: `/ips/${action}`, body: { ip: '10.1.0.1' } }));
 const cases: [string, (action: string) => Call][] = [
@@ -31,6 +34,7 @@ for (const [name, step] of [
   const parse = median(Array.from({ length: 100 }, () => timed(() => JSON.parse(text))));
   print(`bulk 10,000 listed addresses of a /16 (${name}) against JSON.parse`, listed.milliseconds, parse, 'ms', 6);
 }
+log.close();
 await client.close();
 await edgeward.stop();
 
@@ -71,9 +75,18 @@ async function cost(call: (action: string) => Call, rounds = ROUNDS): Promise<{ 
   return { milliseconds: median(times), bytes: storedBytes() - before };
 }
 
-/** What the events of the customer take as text. */
+/** What the events take in the log, the columns of all of them together. */
 function storedBytes(): number {
-  return JSON.stringify(edgeward.command('events', 'bench')).length;
+  const columns = log
+    .prepare<[], { name: string }>("SELECT name FROM pragma_table_info('events')")
+    .all()
+    .map(({ name }) => `length(CAST(${name} AS BLOB))`);
+  return Number(
+    log
+      .prepare(`SELECT sum(${columns.join(' + ')}) FROM events`)
+      .pluck()
+      .get(),
+  );
 }
 
 function timed(work: () => unknown): number {
