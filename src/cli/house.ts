@@ -40,19 +40,19 @@ import type { Views } from '../projections/shelf.ts';
 /** How one projection stands. */
 export type ProjectionStatus = Readonly<{ name: string; version: number; position: bigint; behind: bigint }>;
 
+type RegionsRouter = Readonly<{ regionId: number; router: string }>;
+
 /** What is done to routers beside commits: by the running server, or here when none runs. */
 export type RouterChecks = Readonly<{
-  /** Compares a router with what it should hold; undefined when the server does not get to it in time (it goes on). */
+  /** Compares routers with what they should hold; undefined where the server does not get to it in time (it goes on). */
   check: (
-    regionId: number,
-    router: string,
+    routers: readonly RegionsRouter[],
     prune: boolean,
     context: CommandContext,
-  ) => Promise<Refusal | RouterCheckResult | undefined>;
+  ) => Promise<readonly (Refusal | RouterCheckResult | undefined)[]>;
   /** Enables a router that is disabled and brings it up to date; undefined when that takes longer (it goes on). */
   enable: (
-    regionId: number,
-    router: string,
+    router: RegionsRouter,
     context: CommandContext,
   ) => Promise<Refusal | Readonly<{ lists: number; changed: number }> | undefined>;
 }>;

@@ -52,8 +52,8 @@ export function addRouterUpkeepCommands(router: Command, tools: CommandTools): v
   ).action((first: string, second: string | undefined, options: Options) =>
     tools.withHouse(async (house) => {
       const target = await targetOf(house, first, second);
-      const result = await checked(house, target, true);
-      const { removed, unowned, problems } = result;
+      const [result] = await checked(house, [target], true);
+      const { removed = [], unowned = [], problems = [] } = result ?? {};
       outputOf(options, tools).object({ name: target.router, region: target.region, removed, unowned, problems }, [
         `router ${target.router}: ${removed.length} of ${unowned.length} lists removed`,
         ...removed.map((list) => `  - ${list}`),
@@ -94,7 +94,10 @@ async function enable(
     outputOf(options, tools).object({ ...shown, state: 'enabled' }, [`router ${name} is enabled`]);
     return;
   }
-  const answer = await house.routerChecks.enable(region.regionId, name, operatorContext(house.ids));
+  const answer = await house.routerChecks.enable(
+    { regionId: region.regionId, router: name },
+    operatorContext(house.ids),
+  );
   const caughtUp = answer === undefined ? undefined : accepted(answer);
   if (caughtUp === undefined) {
     const because = `router ${name} is enabled, and is still being brought up to date; commits do not wait for it until then.`;
@@ -115,16 +118,11 @@ async function check(
 ): Promise<void> {
   if ((first === undefined) !== (options.all === true)) throw usage('name one router, or give --all.');
   const targets = first === undefined ? await enabledRouters(house) : [await targetOf(house, first, second)];
-  const results = await Promise.all(
-    targets.map(async (target) => ({ ...target, result: await checked(house, target, false) })),
-  );
-  const rows = results.map(({ region, router, result }) => ({ region, router, ...countsOf(result), ...result }));
+  const rows = await checked(house, targets, false);
   const output = outputOf(options, tools);
   if (output.json) output.object(first === undefined ? { routers: rows, ...sumOf(rows) } : (rows[0] ?? {}));
   else for (const row of rows) output.object({}, linesOf(row));
-  const isBad = results.some(
-    ({ result }) => result.problems.length > 0 || result.repaired.length < result.drifted.length,
-  );
+  const isBad = rows.some(({ problems, repaired, drifted }) => problems.length > 0 || repaired.length < drifted.length);
   if (isBad) throw new CommandFailure(EXIT.failed, 'not-as-it-should-be', 'not every router is as it should be.');
 }
 
@@ -134,12 +132,18 @@ async function enabledRouters(house: House): Promise<readonly Target[]> {
   );
 }
 
-async function checked(house: House, { regionId, router }: Target, prune: boolean): Promise<RouterCheckResult> {
-  const answer = await house.routerChecks.check(regionId, router, prune, operatorContext(house.ids));
-  if (answer !== undefined) return accepted(answer);
-  throw new CommandFailure(EXIT.failed, 'in-progress', `router ${router} is still being checked.`);
+async function checked(house: House, targets: readonly Target[], prune: boolean): Promise<readonly CheckRow[]> {
+  const answers = await house.routerChecks.check(targets, prune, operatorContext(house.ids));
+  return targets.map(({ region, router }, at) => {
+    const answer = answers[at];
+    if (answer === undefined)
+      throw new CommandFailure(EXIT.failed, 'in-progress', `router ${router} is still being checked.`);
+    const result = accepted(answer);
+    return { region, router, ...countsOf(result), ...result };
+  });
 }
 
+type CheckRow = Readonly<{ region: string; router: string }> & Counts & RouterCheckResult;
 type Counts = Readonly<{ drifted_count: number; repaired_count: number; unowned_count: number }>;
 
 function countsOf({ drifted, repaired, unowned }: RouterCheckResult): Counts {

@@ -21,67 +21,79 @@ import type { Stores } from './stores.ts';
 /** Of a router with thousands of lists. */
 const CHECK_MILLISECONDS = 600_000;
 
-type Told<T> = Readonly<{ milliseconds: number; find: (event: Recorded) => T | undefined }>;
+/** What is asked of a region, the duty that follows from it, and how its end is told. */
+type Task<T> = Readonly<{
+  regionId: number;
+  command: RegionCommand;
+  duty: KeepRouterDuty;
+  find: (event: Recorded) => T | undefined;
+}>;
 
-/** A running server checks what is asked for; without one this process does, and keeps servers from starting meanwhile. */
+/** A running server does what is asked for; without one this process does, and keeps servers from starting meanwhile. */
 export function openRouterChecks(aggregates: Aggregates, stores: Stores, config: Config, log: Log): RouterChecks {
   const { store, leases } = stores;
 
-  /** Asks the region, has the duty done here or there, and waits until its outcome is told. */
+  /** Asks for everything, has it done here or there, and waits until the end of each is told; undefined for what is not in time. */
   const done = async <T>(
-    regionId: number,
-    command: RegionCommand,
-    duty: KeepRouterDuty,
-    told: Told<T>,
+    tasks: readonly Task<T>[],
+    milliseconds: number,
     context: CommandContext,
-  ): Promise<Refusal | T | undefined> => {
+  ): Promise<readonly (Refusal | T | undefined)[]> => {
     const before = await store.end();
+    const ends = new Map<Task<T>, Refusal | T>();
     const server = await leases.tryAcquire(processesLease(stores));
     try {
-      const answer = await aggregates.regions.handle(regionId, command, context);
-      if (isRefusal(answer)) return answer;
-      if (!('heldBy' in server)) await payHere(duty, aggregates, stores, config, log);
+      for (const task of tasks) {
+        const answer = await aggregates.regions.handle(task.regionId, task.command, context);
+        if (isRefusal(answer)) ends.set(task, answer);
+      }
+      const duties = tasks.filter((task) => !ends.has(task)).map(({ duty }) => duty);
+      if (!('heldBy' in server)) await payHere(duties, aggregates, stores, config, log);
     } finally {
       if (!('heldBy' in server)) await server.release();
     }
-    const stream = streamName('region', regionId);
-    for await (const page of store.follow(before, AbortSignal.timeout(told.milliseconds))) {
-      for (const event of page) {
-        const found = event.stream === stream ? told.find(event) : undefined;
-        if (found !== undefined) return found;
+    if (ends.size < tasks.length) {
+      for await (const page of store.follow(before, AbortSignal.timeout(milliseconds))) {
+        for (const event of page) {
+          for (const task of tasks) {
+            const end = event.stream === streamName('region', task.regionId) ? task.find(event) : undefined;
+            if (end !== undefined) ends.set(task, end);
+          }
+        }
+        if (ends.size === tasks.length) break;
       }
     }
-    return undefined;
+    return tasks.map((task) => ends.get(task));
   };
 
   return {
-    check: (regionId, router, prune, context) => {
-      const checkId = systemIds.uuid();
-      const data = { regionId, router, checkId, prune };
-      return done(
-        regionId,
-        { type: 'RequestRouterCheck', data: { router, checkId, prune } },
-        { type: 'CheckRouter', id: checkId, data },
-        { milliseconds: CHECK_MILLISECONDS, find: (event) => checkedIn(event, checkId) },
-        context,
-      );
+    check: (routers, prune, context) => {
+      const tasks = routers.map(({ regionId, router }) => {
+        const checkId = systemIds.uuid();
+        return {
+          regionId,
+          command: { type: 'RequestRouterCheck', data: { router, checkId, prune } },
+          duty: { type: 'CheckRouter', id: checkId, data: { regionId, router, checkId, prune } },
+          find: (event: Recorded) => checkedIn(event, checkId),
+        } as const;
+      });
+      return done(tasks, CHECK_MILLISECONDS, context);
     },
-    enable: (regionId, router, context) =>
-      done(
+    enable: async ({ regionId, router }, context) => {
+      const task = {
         regionId,
-        { type: 'EnableRouter', data: { router } },
-        { type: 'CatchUpRouter', id: `${regionId}/${router}`, data: { regionId, router } },
-        {
-          milliseconds: config.synchronousTimeoutMilliseconds,
-          find: (event) => caughtUpIn(event, router),
-        },
-        context,
-      ),
+        command: { type: 'EnableRouter', data: { router } },
+        duty: { type: 'CatchUpRouter', id: `${regionId}/${router}`, data: { regionId, router } },
+        find: (event: Recorded) => caughtUpIn(event, router),
+      } as const;
+      const [end] = await done([task], config.synchronousTimeoutMilliseconds, context);
+      return end;
+    },
   };
 }
 
 async function payHere(
-  duty: KeepRouterDuty,
+  duties: readonly KeepRouterDuty[],
   { customers, regions, directory }: Aggregates,
   { secrets }: Stores,
   config: Config,
@@ -100,7 +112,7 @@ async function payHere(
     timeoutMilliseconds: config.deployTimeoutMilliseconds,
   });
   try {
-    await perform(duty, new AbortController().signal);
+    await Promise.all(duties.map((duty) => perform(duty, new AbortController().signal)));
   } finally {
     await drivers.close();
   }

@@ -199,9 +199,22 @@ test('a router that is added with --no-repair is left as others make it', async 
   assert.is((await stateOf('ams-edge3'))?.repair, false);
 });
 
+test('all routers are checked at once, those of all regions, with a sum', async () => {
+  await edgeward.json('router', 'update', 'ams-edge3', '--repair');
+  await addRegion(edgeward, 'lon', 2);
+  const rows = z.object({ routers: z.array(z.object({ router: z.string() })), unowned_count: z.number() });
+  writeFileSync(join(edgeward.folder, 'lon', STRAY), '');
+  const { routers, unowned_count: unowned } = rows.parse(await edgeward.json('router', 'check', '--all'));
+  assert.equal(
+    routers.map(({ router }) => router),
+    ['ams-edge1', 'ams-edge3', 'lon-edge1', 'lon-edge2'],
+  );
+  assert.is(unowned, 1);
+});
+
 test('a region is created with a deploy policy, and changes it', async () => {
   assert.equal(await edgeward.json('region', 'create', 'fra', '--deploy-policy', 'all-or-nothing'), {
-    id: 2,
+    id: 3,
     name: 'fra',
     deploy_policy: 'all-or-nothing',
   });
@@ -211,7 +224,7 @@ test('a region is created with a deploy policy, and changes it', async () => {
     .parse(await edgeward.json('region', 'list'));
   assert.equal(
     regions.map(({ deploy_policy: policy }) => policy),
-    ['each', 'each'],
+    ['each', 'each', 'each'],
   );
   assert.is((await edgeward.command('region', 'update', 'fra')).exitCode, 2);
   assert.is((await edgeward.command('region', 'create', 'x', '--deploy-policy', 'some')).exitCode, 2);
