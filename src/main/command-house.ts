@@ -22,6 +22,7 @@ import { LEADERS_LEASE, processesLease } from './leadership.ts';
 import { processShelves } from './processes.ts';
 import { openRouterChecks } from './router-checks.ts';
 import { openRouterDrivers } from './router-drivers.ts';
+import { keepHeapSmall } from './small-heap.ts';
 import { codec, openStores, type Stores } from './stores.ts';
 import { openViews } from './views.ts';
 
@@ -67,6 +68,7 @@ function houseOf(config: Config, log: Log, stores: Stores): House {
       names: projections.map(({ name }) => name),
       status: () => projectionStatus(stores, projections),
       rebuild: (names, progress) => {
+        keepHeapSmall();
         const wanted = shelves().filter(({ name }) => names.includes(name));
         return rebuildProjections(wanted, { store, readModels, clock, log }, progress);
       },

@@ -54,10 +54,11 @@ export class Saver {
     if (unsaved > UNSAVED_MAX) await this.save();
   }
 
-  /** Whether something has not been saved for so long. */
+  /** Whether something has not been saved for so long, or longer where saving takes long. */
   isUnsavedFor(milliseconds: number): boolean {
     const since = this.#unsavedSince;
-    return since !== undefined && this.#with.clock.monotonicMilliseconds() - since >= milliseconds;
+    const rest = Math.max(milliseconds, REST_FACTOR * this.#saveMilliseconds);
+    return since !== undefined && this.#with.clock.monotonicMilliseconds() - since >= rest;
   }
 
   /** Saves in a while, and again as long as there is something: also when the log is quiet. Ends with `signal`. */

@@ -87,6 +87,8 @@ class ProjectionShelf<E extends Event, V extends object> implements Shelf<V> {
   #saving: readonly string[] = [];
   #collection: Collection | undefined;
   #feeder: Feeder | undefined;
+  /** Every view of this generation is in memory: it is made from the first event on, and none has been dropped from memory. */
+  #isWhole = true;
   /** How many are reading documents: what they bring may be older than what was in memory meanwhile. */
   #readers = 0;
   #position = BEGINNING;
@@ -115,6 +117,7 @@ class ProjectionShelf<E extends Event, V extends object> implements Shelf<V> {
     this.#collection = collection;
     this.#position = saved ?? BEGINNING;
     this.#savedPosition = this.#position;
+    this.#isWhole = saved === undefined;
   }
 
   position(): bigint {
@@ -122,6 +125,7 @@ class ProjectionShelf<E extends Event, V extends object> implements Shelf<V> {
   }
 
   prepare(events: readonly Recorded[]): Promise<void> | undefined {
+    if (this.#isWhole) return undefined;
     let missing: Set<string> | undefined;
     for (const event of events) {
       if (event.position <= this.#position || !isHandled<E>(this.handles, event)) continue;
@@ -297,6 +301,7 @@ class ProjectionShelf<E extends Event, V extends object> implements Shelf<V> {
       if (surplus <= 0) return;
       if (state !== 'clean') continue;
       this.#entries.delete(key);
+      this.#isWhole = false;
       surplus -= 1;
     }
   }
