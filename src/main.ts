@@ -4,6 +4,7 @@ import { createLog } from './adapters/log.ts';
 import { runProgram } from './cli/program.ts';
 import { readConfig } from './config.ts';
 import { commandHouse } from './main/command-house.ts';
+import { copyEnds } from './main/copy-ends.ts';
 import { explainFailure } from './main/explain-failure.ts';
 
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
@@ -22,6 +23,7 @@ process.exitCode = await runProgram(process.argv.slice(2), {
   write: (text) => void process.stdout.write(text),
   writeError: (text) => void process.stderr.write(text),
   withHouse: commandHouse(readConfig, commandLog),
+  copyEnds: copyEnds(readConfig, commandLog),
   serve,
   demo: async ({ exit }) => {
     const { demo } = await import('./main/demo.ts');

@@ -11,6 +11,7 @@ import { addRegionCommands } from './region.ts';
 import { addRouterCommands } from './router.ts';
 import { addScopeCommands } from './scope.ts';
 import { addSecretCommands } from './secret.ts';
+import { addStoreCommands, type CopyEnds } from './stores.ts';
 import { addSubnetCommands } from './subnet.ts';
 import { addTokenCommands } from './token.ts';
 import { addVerifyCommand } from './verify.ts';
@@ -24,6 +25,7 @@ export type ProgramTools = CommandTools &
     writeError: (text: string) => void;
     serve: () => Promise<void>;
     demo: (options: Readonly<{ exit: boolean }>) => Promise<void>;
+    copyEnds: CopyEnds;
     /** The exit code and the line for an error that is not a command's own. */
     explain: (error: unknown) => Readonly<{ exitCode: number; message: string }>;
   }>;
@@ -55,6 +57,7 @@ export async function runProgram(args: readonly string[], tools: ProgramTools): 
   addHistoryCommands(program, tools);
   addVerifyCommand(program, tools);
   addProjectionCommands(program, tools);
+  addStoreCommands(program, tools);
   addWorkerPoolCommands(program, tools);
   addScopeCommands(program, tools);
   addAssetCommands(program, tools);

@@ -91,12 +91,17 @@ export function createCodec(definitions: readonly EventDefinition[]): Codec {
 }
 
 /**
- * The same codec for readers who must see what was really stored, as an audit of the hash chain must: data are given back
- * as they stand, neither upcast nor checked; type and metadata are still checked.
+ * The same codec for those who must see what was really stored, as an audit of the hash chain must, or write it elsewhere as it is, as a
+ * copy does: data are given and taken as they stand, neither upcast nor checked; metadata are still checked.
  */
 export function asStored(codec: Codec): Codec {
   return {
     ...codec,
+    encode: ({ type, data, metadata }) => {
+      const problem = metadataProblem(metadata);
+      if (problem !== undefined) throw new UnencodableEvent(type, problem);
+      return JSON.stringify(data);
+    },
     decode: (stored) => {
       const metadata = checkedMetadata(stored);
       if (!isObject(stored.data)) throw new UndecodableEvent(stored, 'its data are not an object');

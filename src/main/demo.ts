@@ -5,9 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '../adapters/clock.ts';
 import { createLog } from '../adapters/log.ts';
-import { runProgram } from '../cli/program.ts';
+import { type ProgramTools, runProgram } from '../cli/program.ts';
 import { readConfig } from '../config.ts';
 import { commandHouse } from './command-house.ts';
+import { copyEnds } from './copy-ends.ts';
 import { explainFailure } from './explain-failure.ts';
 import { type RunningServer, startServer } from './server.ts';
 
@@ -33,10 +34,8 @@ export async function demo({ exit, write, stopped }: DemoOptions): Promise<void>
     const log = createLog({ level: config.logLevel, destination: 'stderr' });
     server = await startServer(config, log);
     write(`edgeward serves ${server.url} from ${directory}\n`);
-    const command = commandRunner(
-      commandHouse(() => config, log),
-      write,
-    );
+    const tools = { withHouse: commandHouse(() => config, log), copyEnds: copyEnds(() => config, log) };
+    const command = commandRunner(tools, write);
     const token = await prepare(command, directory, received.url);
     await playThrough(server.url, token, directory, received, write);
     if (exit) return;
@@ -52,13 +51,13 @@ export async function demo({ exit, write, stopped }: DemoOptions): Promise<void>
 type RunCommand = (...args: readonly string[]) => Promise<Readonly<Record<string, unknown>>>;
 
 /** Runs commands as a shell would, shows them, and gives back what they print as JSON. */
-function commandRunner(withHouse: ReturnType<typeof commandHouse>, write: (text: string) => void): RunCommand {
+function commandRunner(tools: Pick<ProgramTools, 'withHouse' | 'copyEnds'>, write: (text: string) => void): RunCommand {
   return async (...args) => {
     write(`\n$ edgeward ${args.map((arg) => (/\s/.test(arg) ? `'${arg}'` : arg)).join(' ')}\n`);
     let printed = '';
     const exitCode = await runProgram([...args, '--json'], {
       version: '',
-      withHouse,
+      ...tools,
       write: (text) => void (printed += text),
       writeError: write,
       serve: unused,

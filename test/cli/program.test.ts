@@ -10,7 +10,18 @@ test.after(async () => {
   await bad.remove();
 });
 
-const GROUPS = ['admin', 'region', 'router', 'customer', 'token', 'subnet', 'whitelist', 'commit', 'projections'];
+const GROUPS = [
+  'admin',
+  'region',
+  'router',
+  'customer',
+  'token',
+  'subnet',
+  'whitelist',
+  'commit',
+  'projections',
+  'stores',
+];
 const LEAVES = ['serve', 'demo', 'events', 'state', 'verify'];
 
 // Help

@@ -139,6 +139,14 @@ test('an audit sees what was stored, neither lifted nor checked, but never witho
   assert.match(undecodable(() => audit.decode(stored({ metadata: {} }))).message, 'metadata.actor');
 });
 
+test('a copy writes what was stored, whatever its schema and type, but never without metadata', () => {
+  const copy = asStored(codec);
+  const lit = sealed({ type: 'LampLit', data: { room: 'hall', watts: 40 } });
+  const old = { ...lit, type: 'LampSold', data: { spot: 'hall' }, metadata: metadata(1) };
+  assert.is(copy.encode(old), '{"spot":"hall"}');
+  assert.throws(() => copy.encode({ ...old, metadata: { ...metadata(1), schema: 1.5 } }), /metadata.schema/);
+});
+
 test('a definition needs an upcaster for each older schema', () => {
   assert.throws(
     () => defineEvent('LampLit', 3, z.strictObject({}), { 1: (data) => data }),

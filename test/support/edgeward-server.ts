@@ -9,6 +9,7 @@ import { runProgram } from '../../src/cli/program.ts';
 import { readConfig } from '../../src/config.ts';
 import type { Recorded } from '../../src/kernel/event.ts';
 import { commandHouse } from '../../src/main/command-house.ts';
+import { copyEnds } from '../../src/main/copy-ends.ts';
 import { explainFailure } from '../../src/main/explain-failure.ts';
 import { type RunningServer, startServer } from '../../src/main/server.ts';
 import { codec, openEventStore } from '../../src/main/stores.ts';
@@ -140,6 +141,7 @@ async function runCommand(
     write,
     writeError,
     withHouse: commandHouse(() => readConfig(settings), log),
+    copyEnds: copyEnds(() => readConfig(settings), log),
     serve: () => Promise.reject(new Error('servers are started with serve()')),
     demo: () => Promise.reject(new Error('the demo runs in a process of its own')),
     explain: explainFailure,

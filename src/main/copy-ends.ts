@@ -1,0 +1,69 @@
+import { existsSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { systemClock } from '../adapters/clock.ts';
+import { openEventStoreDb } from '../adapters/eventstoredb/event-store.ts';
+import { openEvidenceFiles } from '../adapters/files/evidence.ts';
+import { openMongoDb } from '../adapters/mongodb/mongodb.ts';
+import { openSqliteEventStore } from '../adapters/sqlite/event-store.ts';
+import { openSqliteLeases } from '../adapters/sqlite/leases.ts';
+import { CommandFailure, EXIT, notFound } from '../cli/output.ts';
+import type { CopyEnds, Opened } from '../cli/stores.ts';
+import type { Config } from '../config.ts';
+import { asStored } from '../events/codec.ts';
+import { STREAM_CATEGORIES } from '../kernel/stream-name.ts';
+import type { EventStore } from '../ports/event-store.ts';
+import type { Log } from '../ports/log.ts';
+import { codec } from './stores.ts';
+
+/** Opens the stores of a copy, whatever the settings name; only `DATA_DIR` is taken from them. */
+export function copyEnds(readConfig: () => Config, log: Log): CopyEnds {
+  const stored = asStored(codec);
+  return {
+    openLog: async (place, role) => {
+      if ('directory' in place) {
+        const directory = place.directory ?? readConfig().dataDir;
+        return role === 'source' ? openSource(directory) : openTarget(directory);
+      }
+      const options = { codec: stored, clock: systemClock, log, categories: STREAM_CATEGORIES };
+      const store = await openEventStoreDb({ ...options, url: place.url });
+      return { store, close: store.close };
+    },
+    openEvidence: async (place, role) => {
+      if ('directory' in place) {
+        const directory = place.directory ?? readConfig().dataDir;
+        if (role === 'source') requireThere(directory, 'data directory');
+        return { store: openEvidenceFiles(join(directory, 'evidence')), close: () => Promise.resolve() };
+      }
+      const { evidence, close } = await openMongoDb({ url: place.url, clock: systemClock, log, label: 'stores copy' });
+      return { store: evidence, close };
+    },
+  };
+
+  function openSource(directory: string): Opened<EventStore> {
+    const file = join(directory, 'events.db');
+    requireThere(file, 'event log');
+    const store = openSqliteEventStore({ file, codec: stored, log });
+    return { store, close: store.close };
+  }
+
+  /** What is half copied must not be acted upon: a server can neither run nor start meanwhile. */
+  async function openTarget(directory: string): Promise<Opened<EventStore>> {
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    const leases = openSqliteLeases({ directory: join(directory, 'locks'), label: 'stores copy' });
+    const lease = await leases.tryAcquire('server');
+    if ('heldBy' in lease) {
+      await leases.close();
+      throw new CommandFailure(EXIT.conflict, 'target-in-use', `${directory} is in use: ${lease.heldBy}.`);
+    }
+    const store = openSqliteEventStore({ file: join(directory, 'events.db'), codec: stored, log });
+    const close = async (): Promise<void> => {
+      await store.close();
+      await leases.close();
+    };
+    return { store, close };
+  }
+}
+
+function requireThere(path: string, what: string): void {
+  if (!existsSync(path)) throw notFound(`there is no ${what} at ${path}.`);
+}
