@@ -1,6 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type RouterDriver, RouterFailure } from '../../src/ports/routers.ts';
+import { type PreparedChange, type RouterDriver, RouterFailure } from '../../src/ports/routers.ts';
 import { type CuttingProxy, type Direction, startCuttingProxy, startSilentServer } from '../support/cutting-proxy.ts';
 import { fails, ipv4Hosts, ipv6Sites, never } from './router-driver.ts';
 
@@ -86,6 +86,29 @@ export function routerConnectionContract(name: string, start: () => Promise<Remo
       }
     });
   });
+
+  for (const [what, step] of [
+    ['was prepared', async () => undefined],
+    ['is in force for a while', async (prepared: PreparedChange) => prepared.commit(never)],
+  ] as const) {
+    test(`a change that ${what} goes back when the connection is lost, and the next one works`, async ({
+      router,
+      driver,
+    }) => {
+      await driver.replace('Svc-HELD-BACK', contentOf(0), never);
+      const proxy = await startCuttingProxy(router.port);
+      await withDriver(router.openThrough(proxy.port), async (through) => {
+        const prepared = await through.prepare?.('Svc-HELD-BACK', contentOf(15), never);
+        if (prepared !== undefined) await step(prepared);
+        await proxy.stop();
+        await prepared?.undo();
+      });
+      assert.equal(await driver.read('Svc-HELD-BACK', never), contentOf(0));
+      await driver.replace('Svc-HELD-BACK', contentOf(15), never);
+      assert.equal(await driver.read('Svc-HELD-BACK', never), contentOf(15));
+      assert.ok(await router.isClean());
+    });
+  }
 
   for (const direction of ['to router', 'from router'] as const) {
     test(`a change whose connection is cut, bytes counted ${direction}: the list is the old or the new one, and the next change works`, async ({
