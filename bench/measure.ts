@@ -57,6 +57,13 @@ export function reportSpeedUp(name: string, paired: Paired, target?: number): vo
   );
 }
 
+/** As `reportSpeedUp`, in units of work per second: each run did so many. */
+export function reportRate(name: string, paired: Paired, count: number, target?: number): void {
+  const wanted = target === undefined ? 'no target' : `target at least ${target}x`;
+  const [ours, baseline] = [paired.ours, paired.baseline].map((each) => Math.round((count / each) * 1000));
+  console.log(`${name}: ours ${ours}/s, baseline ${baseline}/s, ratio ${figure(paired.baselinePerOurs)}x (${wanted})`);
+}
+
 /** Prints which share of the baseline's time ours takes. `target` is the most that is wanted. */
 export function reportShare(name: string, paired: Paired, target?: number): void {
   const wanted = target === undefined ? 'no target' : `target at most ${target}`;

@@ -10,10 +10,11 @@ import { seal } from '../../src/events/hash-chain.ts';
 import type { Sealed } from '../../src/kernel/event.ts';
 import { type EventStore, NO_STREAM } from '../../src/ports/event-store.ts';
 import { codec, createFacts } from '../append/events.ts';
-import { pairedRoundsAsync, reportSpeedUp } from '../measure.ts';
+import { pairedRoundsAsync, reportRate } from '../measure.ts';
 import { eventStoreUrl } from './event-store-url.ts';
 
 const TARGET = 0.8;
+const ONE_BY_ONE = 50;
 const AT_ONCE = 100;
 const READ = 5_000;
 const ROUNDS = { rounds: 9, warmups: 3 };
@@ -28,10 +29,10 @@ const client = EventStoreDBClient.connectionString(url.replace(/^kurrentdb/, 'es
 const createFact = createFacts(1);
 let streams = 0;
 
-await measure('one append after another', async (append) => {
-  for (let index = 0; index < 50; index += 1) await append(newStream(), 1);
+await measure('one append after another', ONE_BY_ONE, async (append) => {
+  for (let index = 0; index < ONE_BY_ONE; index += 1) await append(newStream(), 1);
 });
-await measure(`${AT_ONCE} appends at once, to ${AT_ONCE} streams`, async (append) => {
+await measure(`${AT_ONCE} appends at once, to ${AT_ONCE} streams`, AT_ONCE, async (append) => {
   await Promise.all(Array.from({ length: AT_ONCE }, () => append(newStream(), 1)));
 });
 await measureOneStream();
@@ -82,9 +83,9 @@ function bareEvents(stream: string, count: number): JSONEventData[] {
   );
 }
 
-async function measure(name: string, work: (append: Append) => Promise<void>): Promise<void> {
+async function measure(name: string, appends: number, work: (append: Append) => Promise<void>): Promise<void> {
   const contenders = { ours: () => work(appendOurs), baseline: () => work(appendBare) };
-  reportSpeedUp(`EventStoreDB, ${name}`, await pairedRoundsAsync(contenders, ROUNDS), TARGET);
+  reportRate(`EventStoreDB, ${name}`, await pairedRoundsAsync(contenders, ROUNDS), appends, TARGET);
 }
 
 /** Each builds on the one before: the bare client has to wait for each answer, we send what waits together. */
@@ -102,9 +103,10 @@ async function measureOneStream(): Promise<void> {
       }
     },
   };
-  reportSpeedUp(
+  reportRate(
     `EventStoreDB, ${AT_ONCE} appends at once, to one stream`,
     await pairedRoundsAsync(contenders, ROUNDS),
+    AT_ONCE,
     TARGET,
   );
 }
@@ -120,13 +122,18 @@ async function measureReads(): Promise<void> {
     ours: () => countPages(store.read(ours)),
     baseline: () => countBare(client.readStream(bare)),
   };
-  reportSpeedUp(`EventStoreDB, reading a stream of ${READ} events`, await pairedRoundsAsync(reads, ROUNDS), TARGET);
+  reportRate(`EventStoreDB, reading a stream of ${READ} events`, await pairedRoundsAsync(reads, ROUNDS), READ, TARGET);
   const filter = streamNameFilter({ prefixes: [`${bareCategory}-read`] });
   const follows = {
     ours: () => followed(store, fillOurs),
     baseline: () => countBare(client.subscribeToAll({ filter }), READ),
   };
-  reportSpeedUp(`EventStoreDB, following ${READ} events of the log`, await pairedRoundsAsync(follows, ROUNDS), TARGET);
+  reportRate(
+    `EventStoreDB, following ${READ} events of the log`,
+    await pairedRoundsAsync(follows, ROUNDS),
+    READ,
+    TARGET,
+  );
 }
 
 /** The position before what was filled in. */
