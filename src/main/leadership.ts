@@ -21,8 +21,8 @@ export type LeadershipOptions = Readonly<{
   /** The lease of the first term, when it has been taken already. */
   first: Lease | undefined;
   start: (lease: Lease) => Promise<Term>;
-  /** The views in memory show enough to be read, */
-  readMemory: () => void;
+  /** The views in memory show enough to be read, as long as the lease is held, */
+  readMemory: (isHeld: () => boolean) => void;
   /** and are to be read no more. */
   readStores: () => void;
   clock: Clock;
@@ -122,17 +122,17 @@ class Candidate {
 
   async #lead(term: Term, lease: Lease): Promise<void> {
     this.#term = term;
-    void this.#readMemoryOnce(term);
+    void this.#readMemoryOnce(term, lease);
     await Promise.race([term.ended, aborted(AbortSignal.any([lease.lost, this.#stopping.signal]))]);
     if (lease.isHeld()) await Promise.race([term.stop(this.#patience), aborted(lease.lost)]);
   }
 
-  async #readMemoryOnce(term: Term): Promise<void> {
+  async #readMemoryOnce(term: Term, { isHeld }: Lease): Promise<void> {
     await term.caughtUp.catch(() => undefined);
     // A term that ended before has not caught up.
     if (this.#term !== term) return;
     this.#isReadingMemory = true;
-    this.#with.readMemory();
+    this.#with.readMemory(isHeld);
   }
 
   async #breakOff(term: Term, lease: Lease): Promise<void> {

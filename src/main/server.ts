@@ -154,7 +154,7 @@ async function startRunners(config: Config, log: Log, stores: Stores, first: Lea
     const wired = wireProcesses(readModels, fencedTools(tools, lease));
     return startTerm({ feeds, wired, store, readModels, log, lease, areShared });
   };
-  const readMemory = (): void => allViews.forEach((view) => view.readShelf());
+  const readMemory = (isHeld: () => boolean): void => allViews.forEach((view) => view.readShelf(isHeld));
   const readStores = (): void => allViews.forEach((view) => view.readDirectly());
   const watch = await openCommitWatch(store);
   const stopWatching = new AbortController();

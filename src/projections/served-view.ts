@@ -11,8 +11,8 @@ export type ServedView<V extends object> = Views<V> &
     version: number;
     /** A new shelf, for a projector to feed. */
     newShelf: () => Feed;
-    /** From now on the newest shelf is read. */
-    readShelf: () => void;
+    /** From now on the newest shelf is read, as long as `isCurrent` (default: always). */
+    readShelf: (isCurrent?: () => boolean) => void;
     /** From now on the read models are read, once they have caught up with the log. */
     readDirectly: () => void;
   }>;
@@ -25,20 +25,21 @@ export function servedViewOf<E extends Event, V extends object>(
   const { name, version } = projection;
   const direct = directViewsOf(projection, reading);
   let shelf: Shelf<V> | undefined;
-  let read: Views<V> = direct;
+  let read = (): Views<V> => direct;
 
   return {
     name,
     version,
-    get: (key) => read.get(key),
-    list: (prefix) => read.list(prefix),
+    get: (key) => read().get(key),
+    list: (prefix) => read().list(prefix),
     newShelf: () => (shelf = shelfOf(projection, reading.readModels)),
-    readShelf: () => {
-      if (shelf !== undefined) read = shelf;
+    readShelf: (isCurrent = () => true) => {
+      const newest = shelf ?? direct;
+      read = () => (isCurrent() ? newest : direct);
     },
     readDirectly: () => {
       direct.distrust();
-      read = direct;
+      read = () => direct;
       shelf = undefined;
     },
   };
