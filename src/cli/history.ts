@@ -13,19 +13,27 @@ import {
 import { coverTexts } from '../kernel/addresses/cover.ts';
 import { type CommandTools, leaf, outputOf } from './command.ts';
 import type { House } from './house.ts';
-import { findCustomer } from './lookup.ts';
+import { findCustomer, findRegion } from './lookup.ts';
 import { jsonLine, usage } from './output.ts';
 
-type EventOptions = Readonly<{ from?: string; to?: string; type?: string; follow?: boolean; json?: boolean }>;
+type EventOptions = Readonly<{
+  region?: string;
+  from?: string;
+  to?: string;
+  type?: string;
+  follow?: boolean;
+  json?: boolean;
+}>;
 
 /** `events` and `state`. */
 export function addHistoryCommands(program: Command, tools: CommandTools): void {
-  leaf(program, 'events <customer>', "a customer's history")
+  leaf(program, 'events [customer]', "a customer's history, or that of a region and its routers")
+    .option('--region <region>', 'of this region, in place of a customer')
     .option('--from <instant>', 'not before this (ISO 8601)')
     .option('--to <instant>', 'not after this (ISO 8601)')
     .option('--type <type>', 'only events of this type')
     .option('--follow', 'go on with what happens, one line an event, until interrupted')
-    .action((customer: string, options: EventOptions) =>
+    .action((customer: string | undefined, options: EventOptions) =>
       tools.withHouse((house) => showEvents(house, customer, options, tools)),
     );
   leaf(program, 'state <customer>', 'what was disabled, whitelisted, pending and deployed')
@@ -35,9 +43,13 @@ export function addHistoryCommands(program: Command, tools: CommandTools): void 
     );
 }
 
-async function showEvents(house: House, customer: string, options: EventOptions, tools: CommandTools): Promise<void> {
-  const { customerId } = await findCustomer(house, customer);
-  const stream = streamName('customer', customerId);
+async function showEvents(
+  house: House,
+  customer: string | undefined,
+  options: EventOptions,
+  tools: CommandTools,
+): Promise<void> {
+  const stream = await streamOf(house, customer, options);
   const isWanted = filterOf(options);
   if (options.follow === true) return followEvents(house, stream, isWanted, options, tools);
   const rows: object[] = [];
@@ -46,6 +58,14 @@ async function showEvents(house: House, customer: string, options: EventOptions,
     ['at', 'revision', 'actor', 'type', 'data'],
     rows.map((row) => ({ ...row })),
   );
+}
+
+async function streamOf(house: House, customer: string | undefined, { region }: EventOptions): Promise<string> {
+  if (customer !== undefined && region === undefined)
+    return streamName('customer', (await findCustomer(house, customer)).customerId);
+  if (customer === undefined && region !== undefined)
+    return streamName('region', (await findRegion(house, region)).regionId);
+  throw usage('name a customer, or give --region.');
 }
 
 async function followEvents(

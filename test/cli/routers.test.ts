@@ -230,6 +230,17 @@ test('a region is created with a deploy policy, and changes it', async () => {
   assert.is((await edgeward.command('region', 'create', 'x', '--deploy-policy', 'some')).exitCode, 2);
 });
 
+test('what has happened to the routers of a region can be read, and by whom', async () => {
+  const rows = z.array(z.object({ type: z.string(), actor: z.string() }));
+  const events = rows.parse(await edgeward.json('events', '--region', 'ams'));
+  const actorOf = (type: string): string => events.find((event) => event.type === type)?.actor ?? 'nobody';
+  assert.match(actorOf('RouterDisabled'), /^admin:/);
+  assert.is(actorOf('DriftDetected'), 'system:drift');
+  assert.is((await edgeward.command('events')).exitCode, 2);
+  assert.is((await edgeward.command('events', 'Acme', '--region', 'ams')).exitCode, 2);
+  assert.is((await edgeward.command('events', '--region', 'nowhere')).exitCode, 3);
+});
+
 test('routers that are not there are exit code 3', async () => {
   for (const args of [
     ['disable', 'nobody'],

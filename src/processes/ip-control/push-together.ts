@@ -130,10 +130,11 @@ class Member {
     }
     try {
       await this.#alone(async (within) => {
-        if (this.#confirmed) await this.#putBack(within);
+        const trouble = this.#confirmed ? await this.#putBack(within).catch(describeFailure) : undefined;
         const held = await this.#driver.read(this.#push.list, within);
         const isBack = this.#before !== undefined && isSameList(held, this.#before === 'absent' ? [] : this.#before);
-        const remark = isBack ? because : `${because}; it does not hold what it had before`;
+        const why = trouble === undefined ? '' : ` (${trouble})`;
+        const remark = isBack ? because : `${because}; it does not hold what it had before${why}`;
         this.#result = { result: 'failed', untouched: false, because: remark };
       });
     } catch (error) {
@@ -149,10 +150,11 @@ class Member {
     return { result: 'confirmed', untouched: !this.#touched, ...remark, together };
   }
 
-  async #putBack(within: AbortSignal): Promise<void> {
+  async #putBack(within: AbortSignal): Promise<undefined> {
     const { list } = this.#push;
     if (this.#before === undefined || this.#before === 'absent') await this.#driver.remove(list, within);
     else await this.#driver.replace(list, this.#before, within);
+    return undefined;
   }
 
   #isHeldAlready(): boolean {
