@@ -21,6 +21,7 @@ const LIST = z.strictObject({
 });
 /** One daemon's answer: `{"BGP":{"<list>":{…}}}` before FRR 9, `{"bgpd":{"<list>":{…}}}` since. */
 const ANSWER = z.record(z.string(), z.record(z.string(), LIST));
+const SUMMARY = z.record(z.string(), z.record(z.string(), z.unknown()));
 
 /** FRR 8.4 prints nothing for a list that is missing, FRR 10 what is no JSON at all: `{"bgpd":}`. */
 const MISSING = /^(?:\{(?:"\w+":\s*(?:\{\s*\})?\s*)?\})?$/;
@@ -29,18 +30,18 @@ const MISSING = /^(?:\{(?:"\w+":\s*(?:\{\s*\})?\s*)?\})?$/;
 export function entriesIn(answer: string, list: string): readonly Entry[] | undefined {
   const text = answer.trim();
   if (MISSING.test(text)) return undefined;
-  const daemons = Object.values(parse(text, list));
+  const daemons = Object.values(parse(text, list, ANSWER));
   const [lists] = daemons;
   if (lists === undefined || daemons.length > 1)
     throw unreadable(list, `${daemons.length} daemons answered in place of one`);
   return lists[list]?.entries.map((entry) => entryOf(entry, list));
 }
 
-/** The names of all lists that a daemon shows. @throws RouterFailure `unreadable-answer` */
+/** The names of all lists in a daemon's summary of them. @throws RouterFailure `unreadable-answer` */
 export function namesIn(answer: string): readonly string[] {
   const text = answer.trim();
   if (MISSING.test(text)) return [];
-  return Object.values(parse(text, 'all lists')).flatMap((lists) => Object.keys(lists));
+  return Object.values(parse(text, 'all lists', SUMMARY)).flatMap((lists) => Object.keys(lists));
 }
 
 /** The entries as the port wants them: CIDRs where they are ours, FRR's words where they are not; in numeric order. */
@@ -68,14 +69,14 @@ export function majorVersionIn(answer: string): number {
   throw new RouterFailure('unreadable-answer', `the router's version is not FRR's: ${answer.trim().slice(0, 200)}`);
 }
 
-function parse(text: string, list: string): z.output<typeof ANSWER> {
+function parse<T>(text: string, list: string, schema: z.ZodType<T>): T {
   let json: unknown;
   try {
     json = JSON.parse(text);
   } catch (cause) {
     throw unreadable(list, `no JSON: ${text.slice(0, 100)}`, cause);
   }
-  const parsed = ANSWER.safeParse(json);
+  const parsed = schema.safeParse(json);
   if (parsed.success) return parsed.data;
   const issue = parsed.error.issues[0];
   throw unreadable(list, `${issue?.path.join('.')}: ${issue?.message}`, parsed.error);

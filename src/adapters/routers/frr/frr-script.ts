@@ -56,6 +56,10 @@ check)
 read)
   show "$@"
   exit 0 ;;
+names)
+  list=summary
+  show "$@"
+  exit 0 ;;
 esac
 work=$(mktemp -d) || fail no-temporary
 "$@" -d "$daemon" -c 'show version' </dev/null 2>&1; say "version $?"

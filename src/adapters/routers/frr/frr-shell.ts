@@ -48,7 +48,11 @@ const OUTPUT_BYTES = 128 * 1024 * 1024;
 const LONGEST_SHOWN_NAME = 97;
 
 export function createFrrShell(transport: CommandTransport, place: FrrPlace): FrrShell {
-  const talk = async (mode: 'check' | 'read' | 'change', list: string, signal: AbortSignal): Promise<Conversation> => {
+  const talk = async (
+    mode: 'check' | 'names' | 'read' | 'change',
+    list: string,
+    signal: AbortSignal,
+  ): Promise<Conversation> => {
     const asked = list.length > LONGEST_SHOWN_NAME ? '' : list;
     const parameters = [mode, asked, place.daemon, place.sockets, String(LOCK_SECONDS), ...place.vtysh];
     const command = await transport.start([...place.prefix, 'sh', '-c', FRR_SCRIPT, 'edgeward', ...parameters], signal);
@@ -74,7 +78,7 @@ export function createFrrShell(transport: CommandTransport, place: FrrPlace): Fr
       });
     },
     names: async (signal) => {
-      const reading = await talk('read', '', signal);
+      const reading = await talk('names', '', signal);
       return orAbandon(reading, async () => {
         const names = [...namesIn(await expectShown(reading, 'ip')), ...namesIn(await expectShown(reading, 'ipv6'))];
         await reading.finish();

@@ -5,6 +5,7 @@ import {
   entriesIn,
   entryTexts,
   majorVersionIn,
+  namesIn,
 } from '../../../../src/adapters/routers/frr/frr-answers.ts';
 import { RouterFailure } from '../../../../src/ports/routers.ts';
 
@@ -85,6 +86,14 @@ for (const [version, answer] of [
     assert.is(entriesIn(answer, LIST), undefined);
   });
 }
+
+test('the names of all lists, in the summaries of both versions', () => {
+  const lists = '{"Svc-A":{"addressFamily":"IPv4","count":1},"OTHER":{"addressFamily":"IPv4","count":2}}';
+  assert.equal(namesIn(`{"BGP":${lists}}`), ['Svc-A', 'OTHER']);
+  assert.equal(namesIn(`{"bgpd":${lists}}`), ['Svc-A', 'OTHER']);
+  for (const none of ['', '{}', '{"BGP":{}}', '{"bgpd":}']) assert.equal(namesIn(none), [], none);
+  assert.throws(() => namesIn('% Unknown command'), /no JSON/);
+});
 
 test('a list without entries is there', () => {
   assert.equal(entriesIn(`{"bgpd":{"${LIST}":{"addressFamily":"IPv4","entries":[]}}}`, LIST), []);
