@@ -315,6 +315,67 @@ netconf('a lock that something holds that is no NETCONF session', async ({ start
   assert.match(failure.message, /no NETCONF session has locked it.*alice terminal p0/);
 });
 
+// Changes that are held back until all routers are ready
+
+const PREPARED = ['lock', 'cancel-commit', 'get-config', 'discard-changes', 'edit-config'];
+const TAKEN_BACK = ['cancel-commit', 'discard-changes', 'unlock'];
+
+netconf('a prepared change is in the candidate, under the lock, until it is kept', async ({ start }) => {
+  const { router, driver } = await start();
+  const prepared = await driver.prepare?.(LIST, OLD, never);
+  assert.ok(prepared);
+  assert.is(prepared.before, 'absent');
+  assert.equal(router.operations(), PREPARED);
+  assert.equal(router.running(LIST), undefined);
+  await prepared.commit(never);
+  assert.equal(await prepared.read(never), OLD);
+  await prepared.confirm(never);
+  assert.equal(router.operations().slice(PREPARED.length), ['commit confirmed', 'get-config', 'commit', 'unlock']);
+  assert.equal(router.running(LIST), OLD);
+});
+
+for (const [what, isCommitted, then] of [
+  ['before its commit', false, TAKEN_BACK],
+  ['while it is in force for a while', true, ['commit confirmed', ...TAKEN_BACK]],
+] as const) {
+  netconf(`a prepared change that is taken back ${what} leaves nothing`, async ({ start }) => {
+    const { router, driver } = await start();
+    const prepared = await driver.prepare?.(LIST, OLD, never);
+    if (isCommitted) await prepared?.commit(never);
+    await prepared?.undo();
+    assert.equal(router.operations().slice(PREPARED.length), then);
+    assert.equal(router.running(LIST), undefined);
+  });
+}
+
+netconf('a prepared change whose confirmation the router refuses is taken back', async ({ start }) => {
+  const { router, driver } = await start({
+    answer: (name) => (name === 'commit' ? refusal('operation-failed', 'no') : undefined),
+  });
+  const prepared = await driver.prepare?.(LIST, OLD, never);
+  assert.ok(prepared);
+  await prepared.commit(never);
+  await fails('rejected', prepared.confirm(never));
+  await prepared.undo();
+  assert.equal(router.operations().slice(-3), TAKEN_BACK);
+  assert.equal(router.running(LIST), undefined);
+});
+
+netconf('what can not be prepared: no lock is kept, and the router says why', async ({ start }) => {
+  const { router, driver } = await start({
+    answer: (name) => (name === 'edit-config' ? refusal('operation-failed', 'no such thing') : undefined),
+  });
+  const preparing = driver.prepare?.(LIST, OLD, never) ?? Promise.resolve();
+  assert.match((await fails('rejected', preparing)).message, 'no such thing');
+  assert.equal(router.operations(), [...PREPARED, ...TAKEN_BACK]);
+});
+
+netconf('a router that offers no commit that waits can not hold a change back', async ({ start }) => {
+  const { router, driver } = await start({ capabilities: [NETCONF_1_0, NETCONF_1_1, CANDIDATE] });
+  assert.is(await driver.prepare?.(LIST, OLD, never), undefined);
+  assert.equal(router.operations(), []);
+});
+
 function warning(text: string): string {
   return refusal('x', text, 'warning').content;
 }
