@@ -97,6 +97,47 @@ if (missing === undefined) {
     },
   );
 
+  fault(
+    'a prepared change that BIRD refuses was never in place, and what is prepared is not',
+    async ({ router, driver }) => {
+      await driver.replace('Svc-PREPARED', OLD, never);
+      const before = await readFile(router.fileOf('Svc-PREPARED'), 'utf8');
+      const loaded = await router.loaded();
+      await router.disturb(`${CHECK} echo '8002 lists/Svc-PREPARED.conf:3:1 syntax error'; exit 1 ;; esac`);
+      const failure = await fails('rejected', driver.prepare?.('Svc-PREPARED', NEXT, never) ?? Promise.resolve());
+      assert.match(failure.message, 'Svc-PREPARED would not be loaded: BIRD says: lists/Svc-PREPARED.conf:3:1');
+      await router.disturb('');
+      const prepared = await driver.prepare?.('Svc-PREPARED', NEXT, never);
+      assert.is(await readFile(router.fileOf('Svc-PREPARED'), 'utf8'), before);
+      assert.is(await router.loaded(), loaded);
+      await prepared?.undo();
+      assert.is(await readFile(router.fileOf('Svc-PREPARED'), 'utf8'), before);
+    },
+  );
+
+  fault('a script that dies while it tries a change out leaves the old list', async ({ router, driver }) => {
+    await driver.replace('Svc-TRYING', OLD, never);
+    await router.disturb(`${CHECK} ${KILL_THE_SCRIPT} ;; esac`);
+    const trying = await driver.prepare?.('Svc-TRYING', NEXT, never).catch((failure: unknown) => failure);
+    assert.instance(trying, Error);
+    await router.disturb('');
+    assert.equal(await driver.read('Svc-TRYING', never), OLD);
+    await driver.replace('Svc-TRYING', NEXT, never);
+    assert.equal(await driver.read('Svc-TRYING', never), NEXT);
+  });
+
+  fault('a list that a filter names is not removed; once none does, it is', async ({ router, driver }) => {
+    await driver.replace('Svc-IN-USE', OLD, never);
+    await router.configure(`
+      protocol pipe { table source4; peer table chosen4; export filter { if net ~ 'Svc-IN-USE:4' then accept; reject; }; import none; }`);
+    await fails('rejected', driver.remove('Svc-IN-USE', never));
+    assert.equal(await driver.read('Svc-IN-USE', never), OLD);
+    await router.configure('');
+    await driver.remove('Svc-IN-USE', never);
+    assert.is(await driver.read('Svc-IN-USE', never), 'absent');
+    assert.not(router.has('lists/Svc-IN-USE.conf'));
+  });
+
   fault('a list that could not be made leaves no file', async ({ router, driver }) => {
     await router.disturb(`${LOAD} echo '8002 no'; exit 1 ;; esac`);
     await fails('rejected', driver.replace('Svc-NOT-MADE', OLD, never));
