@@ -6,6 +6,7 @@ import type { MongoServer } from '../../support/ferretdb.ts';
 
 /** An empty database, which several processes may open. */
 export type Place = Readonly<{
+  url: string;
   open: (options?: Partial<MongoDbOptions>) => Promise<MongoDb>;
   /** Looks into the database behind the adapter's back. */
   look: MongoClient;
@@ -17,6 +18,7 @@ export async function placeOn({ freshUrl, drop }: MongoServer): Promise<Place> {
   const opened: MongoDb[] = [];
   const look = await new MongoClient(url, { useBigInt64: true }).connect();
   return {
+    url,
     open: async (options = {}) => {
       const log = createLog({ level: 'silent' });
       const mongo = await openMongoDb({ url, clock: systemClock, log, label: 'test', ...options });
