@@ -49,12 +49,12 @@ async function lookAtAll(
     for (let next = queue.shift(); next !== undefined && !stop.aborted; next = queue.shift()) {
       const { regionId, router } = next;
       try {
-        const look = await lookAtRouter(regionId, router, 'drift', dependencies, abort);
+        const look = await lookAtRouter(regionId, router, 'drift', dependencies, abort, stop);
         if (look === undefined) continue;
         const isNews = look.drifted.length > 0 || look.problems.length > 0 || look.unowned.length > 0;
         log[isNews ? 'warn' : 'debug']({ regionId, router, ...look }, 'router compared');
       } catch (error) {
-        if (!abort.aborted) log.error({ regionId, router, error }, 'a router could not be compared');
+        if (!stop.aborted && !abort.aborted) log.error({ regionId, router, error }, 'a router could not be compared');
       }
     }
   };

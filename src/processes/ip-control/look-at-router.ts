@@ -54,7 +54,8 @@ const UNREACHABLE: readonly RouterFailureCode[] = [
 /**
  * Compares all lists of a router with what the last completed commits have put there, without holding anybody up: only a list that
  * differs is compared again, recorded and put right, in its own turn. A list that a commit is under way with is the commit's.
- * Failures of the router are part of the answer; undefined for a router that is not there or is disabled.
+ * Failures of the router are part of the answer; undefined for a router that is not there or is disabled. `stop` ends it between
+ * two lists, `signal` in the middle of one.
  */
 export async function lookAtRouter(
   regionId: number,
@@ -62,12 +63,13 @@ export async function lookAtRouter(
   purpose: LookPurpose,
   dependencies: LookDependencies,
   signal: AbortSignal,
+  stop: AbortSignal = signal,
 ): Promise<RouterLook | undefined> {
   const router = await routerOf(regionId, name, dependencies);
   if (router === undefined || router.phase === 'disabled') return undefined;
   const look = new Look(regionId, router, purpose, dependencies, signal);
   try {
-    await look.run();
+    await look.run(stop);
   } catch (error) {
     if (signal.aborted || !(error instanceof RouterFailure)) throw error;
     look.stoppedBy(error);
@@ -104,12 +106,15 @@ class Look {
     this.#signal = signal;
   }
 
-  async run(): Promise<void> {
+  async run(stop: AbortSignal): Promise<void> {
     const { router: name, driver: kind, options } = this.#router;
     const driver = this.#with.driverOf(this.#regionId, { name, driver: kind, options });
     const names = new Set(await this.#bounded((within) => driver.lists(within)));
     const owned = await this.#ownedLists();
-    for (const [list, owner] of owned) await this.#compare(list, owner, names.has(list), driver);
+    for (const [list, owner] of owned) {
+      stop.throwIfAborted();
+      await this.#compare(list, owner, names.has(list), driver);
+    }
     this.#unowned = [...names].filter((list) => !owned.has(list));
     if (this.#purpose === 'prune') for (const list of this.#unowned) await this.#remove(list, driver);
     const left = this.#unowned.filter((list) => !this.#removed.includes(list));
