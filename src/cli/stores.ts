@@ -12,7 +12,7 @@ export type StorePlace = Readonly<{ directory: string | undefined }> | Readonly<
 
 export type Opened<T> = Readonly<{ store: T; close: () => Promise<void> }>;
 
-/** Opens what a copy works on. A source must be there; on the data directory of a target no server may run. */
+/** Opens what a copy works on. A source must be there; on what is a target no server may act meanwhile. */
 export type CopyEnds = Readonly<{
   /** The log, each event as it is stored. */
   openLog: (place: StorePlace, role: 'source' | 'target') => Promise<Opened<EventStore>>;
@@ -48,35 +48,33 @@ async function copyStores(options: Options, ends: CopyEnds): Promise<Copied> {
   const places = { from: placeOf('--from', options.from, LOG_SERVER), to: placeOf('--to', options.to, LOG_SERVER) };
   if (isSame(places)) throw usage('--from and --to are the same log.');
   const evidencePlaces = placesOfEvidence(options);
-  const from = await ends.openLog(places.from, 'source');
   const progress = openProgress('copy', options.json !== true);
-  try {
-    const to = await ends.openLog(places.to, 'target');
-    try {
-      const events = await copyEvents({ from: from.store, to: to.store }, progress.show);
-      progress.stop();
-      const evidence = evidencePlaces && (await copyEvidenceOf(to.store, evidencePlaces, ends));
-      return { events, evidence };
-    } finally {
-      await to.close();
-    }
-  } finally {
-    progress.stop();
-    await from.close();
-  }
+  return withBoth(places, ends.openLog, async (logs) => {
+    const copy = (): Promise<CopiedEvents> => copyEvents(logs, progress.show).finally(progress.stop);
+    if (evidencePlaces === undefined) return { events: await copy(), evidence: undefined };
+    // Both are open for all of the time, so that no server comes in between.
+    return withBoth(evidencePlaces, ends.openEvidence, async (evidences) => {
+      const events = await copy();
+      return { events, evidence: await copyEvidence(logs.to, evidences) };
+    });
+  });
 }
 
-async function copyEvidenceOf(log: EventStore, places: Ends, ends: CopyEnds): Promise<CopiedEvidence> {
-  const from = await ends.openEvidence(places.from, 'source');
+async function withBoth<T, R>(
+  { from, to }: Ends,
+  open: (place: StorePlace, role: 'source' | 'target') => Promise<Opened<T>>,
+  work: (both: Readonly<{ from: T; to: T }>) => Promise<R>,
+): Promise<R> {
+  const source = await open(from, 'source');
   try {
-    const to = await ends.openEvidence(places.to, 'target');
+    const target = await open(to, 'target');
     try {
-      return await copyEvidence(log, { from: from.store, to: to.store });
+      return await work({ from: source.store, to: target.store });
     } finally {
-      await to.close();
+      await target.close();
     }
   } finally {
-    await from.close();
+    await source.close();
   }
 }
 

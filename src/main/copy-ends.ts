@@ -11,9 +11,15 @@ import type { CopyEnds, Opened } from '../cli/stores.ts';
 import type { Config } from '../config.ts';
 import { asStored } from '../events/codec.ts';
 import { STREAM_CATEGORIES } from '../kernel/stream-name.ts';
-import type { EventStore } from '../ports/event-store.ts';
+import { type EventStore, StoreUnavailable } from '../ports/event-store.ts';
+import type { Leases } from '../ports/leases.ts';
 import type { Log } from '../ports/log.ts';
+import { LEADERS_LEASE } from './leadership.ts';
 import { codec } from './stores.ts';
+
+const LABEL = 'stores copy';
+/** Longer than the lease of a server that has died. */
+const LEAD_MILLISECONDS = 15_000;
 
 /** Opens the stores of a copy, whatever the settings name; only `DATA_DIR` is taken from them. */
 export function copyEnds(readConfig: () => Config, log: Log): CopyEnds {
@@ -34,8 +40,14 @@ export function copyEnds(readConfig: () => Config, log: Log): CopyEnds {
         if (role === 'source') requireThere(directory, 'data directory');
         return { store: openEvidenceFiles(join(directory, 'evidence')), close: () => Promise.resolve() };
       }
-      const { evidence, close } = await openMongoDb({ url: place.url, clock: systemClock, log, label: 'stores copy' });
-      return { store: evidence, close };
+      const mongo = await openMongoDb({ url: place.url, clock: systemClock, log, label: LABEL });
+      try {
+        if (role === 'target') await takeLead(mongo.leases);
+        return { store: mongo.evidence, close: mongo.close };
+      } catch (error) {
+        await mongo.close();
+        throw error;
+      }
     },
   };
 
@@ -46,10 +58,10 @@ export function copyEnds(readConfig: () => Config, log: Log): CopyEnds {
     return { store, close: store.close };
   }
 
-  /** What is half copied must not be acted upon: a server can neither run nor start meanwhile. */
+  /** What is half copied must not be acted upon: no server can run or start meanwhile. */
   async function openTarget(directory: string): Promise<Opened<EventStore>> {
     mkdirSync(directory, { recursive: true, mode: 0o700 });
-    const leases = openSqliteLeases({ directory: join(directory, 'locks'), label: 'stores copy' });
+    const leases = openSqliteLeases({ directory: join(directory, 'locks'), label: LABEL });
     const lease = await leases.tryAcquire('server');
     if ('heldBy' in lease) {
       await leases.close();
@@ -61,6 +73,18 @@ export function copyEnds(readConfig: () => Config, log: Log): CopyEnds {
       await leases.close();
     };
     return { store, close };
+  }
+}
+
+/** As long as the copy leads, no server that is to use these read models acts. */
+async function takeLead(leases: Leases): Promise<void> {
+  try {
+    await leases.acquire(LEADERS_LEASE, AbortSignal.timeout(LEAD_MILLISECONDS));
+  } catch (error) {
+    const lease = await leases.tryAcquire(LEADERS_LEASE);
+    if (!('heldBy' in lease)) return;
+    const message = `the target of evidence is in use: ${lease.heldBy} leads there.`;
+    throw error instanceof StoreUnavailable ? error : new CommandFailure(EXIT.conflict, 'target-in-use', message);
   }
 }
 

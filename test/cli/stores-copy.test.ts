@@ -267,6 +267,22 @@ if (mongo !== undefined) {
     await mongo.drop(url);
   });
 
+  test('a database on which a server leads is no target', async ({ edgeward, esdb }) => {
+    const url = mongo.freshUrl();
+    const running = await openEdgeward({ EVENT_STORE_URL: esdb, READ_MODEL_URL: url });
+    await addRegion(running, 'eu-west');
+    await running.serve();
+    await running.json('router', 'list');
+    await fill(join(edgeward.folder, 'full'), 10);
+    const source = `sqlite:${join(edgeward.folder, 'full')}`;
+    const args = ['stores', 'copy', '--from', source, '--to', `sqlite:${join(edgeward.folder, 'other')}`];
+    const { exitCode, err } = await edgeward.command(...args, '--evidence-to', url);
+    assert.is(exitCode, 4);
+    assert.match(err, /is in use: serve \(pid \d+ on .*\) leads there/);
+    await running.remove();
+    await mongo.drop(url);
+  });
+
   test('evidence that was altered is named and not taken over', async ({ edgeward, esdb }) => {
     await liveThrough(edgeward);
     const [file = ''] = await filesBelow(join(edgeward.dataDir, 'evidence'));
