@@ -43,7 +43,7 @@ export function readingAlone(leadership: Leadership, clock: Clock): Reading {
 
 /** Several servers: what is saved can be read on each of them, whichever leads. */
 export function readingAmongOthers(
-  projections: readonly string[],
+  projections: readonly Readonly<{ name: string; version: number }>[],
   dependencies: Readonly<{ readModels: ReadModels; clock: Clock }>,
 ): Reading {
   const { lowest, reached } = openSavedPositions(projections, dependencies);

@@ -162,11 +162,10 @@ async function startRunners(config: Config, log: Log, stores: Stores, first: Lea
   const leadership = compete({ leases, first, start, readMemory, readStores, clock, log });
   const ended = Promise.all([leadership.ended, watching]).then(() => undefined);
   ended.catch(() => undefined);
-  const names = allViews.map(({ name }) => name);
   return {
     aggregates,
     views,
-    reading: areShared ? readingAmongOthers(names, { readModels, clock }) : readingAlone(leadership, clock),
+    reading: areShared ? readingAmongOthers(allViews, { readModels, clock }) : readingAlone(leadership, clock),
     watch,
     ended,
     stop: async () => {

@@ -5,7 +5,7 @@ import { openArrivals } from './arrivals.ts';
 
 /** How far the views are that every server can read. */
 export type SavedPositions = Readonly<{
-  /** The position up to which each of the projections has been saved. @throws StoreUnavailable */
+  /** The position up to which each of the projections has been saved, in this version. @throws StoreUnavailable */
   lowest: () => Promise<bigint>;
   /** Resolves `true` once everything up to `position` is saved, by whichever process, `false` after `timeoutMilliseconds`. */
   reached: (position: bigint, timeoutMilliseconds: number) => Promise<boolean>;
@@ -15,7 +15,7 @@ const LOOK_MILLISECONDS = 20;
 
 /** Looks as long as somebody waits: one look for all who do. */
 export function openSavedPositions(
-  projections: readonly string[],
+  projections: readonly Readonly<{ name: string; version: number }>[],
   { readModels, clock }: Readonly<{ readModels: Pick<ReadModels, 'standing'>; clock: Clock }>,
 ): SavedPositions {
   const arrivals = openArrivals(clock);
@@ -38,8 +38,11 @@ export function openSavedPositions(
   };
 
   async function lowest(): Promise<bigint> {
-    const standing = await readModels.standing(projections);
-    const positions = projections.map((name) => standing.get(name)?.position ?? BEGINNING);
+    const standing = await readModels.standing(projections.map(({ name }) => name));
+    const positions = projections.map(({ name, version }) => {
+      const { collection, position = BEGINNING } = standing.get(name) ?? {};
+      return collection?.version === version ? position : BEGINNING;
+    });
     return positions.reduce((least, position) => (position < least ? position : least), positions[0] ?? BEGINNING);
   }
 

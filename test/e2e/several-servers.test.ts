@@ -1,7 +1,7 @@
 // Several servers over one EventStoreDB and one MongoDB. Customers change addresses on all of them while servers are killed and stores
 // stop; in the end nothing that was answered is lost, all servers show the same, which is what a rebuild makes, routers hold it, and
 // nothing was deployed twice at once or left untold.
-import { randomUUID } from 'node:crypto';
+import { randomInt, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
@@ -45,9 +45,9 @@ else {
       for (let host = 0; host < 12; host += 1) {
         const [writer, reader] = host % 2 === 0 ? apis : apis.toReversed();
         const address = addressOf(customer, host);
-        const written = await writer?.post('/ips/disable', { ip: address, synchronous: host % 4 === 3 });
+        const written = await writer?.post('/ips/disable', { ip: address, synchronous: host % 3 === 2 });
         assert.is(written?.status, 200, written?.text);
-        if (host % 4 === 3) assert.match(written?.text ?? '', '"commit_status":"success"');
+        if (host % 3 === 2) assert.match(written?.text ?? '', '"commit_status":"success"');
         const shown = await reader?.get(`/subnets/${customer.subnetIds[0]}`);
         assert.match(
           shown?.text ?? '',
@@ -62,7 +62,7 @@ else {
         left.push(Number(answer?.headers['x-ratelimit-remaining']) + at);
       }
       assert.is(new Set(left).size, 1, `one count: ${left.join()}`);
-      await completed(edgeward, hooks);
+      await completed(edgeward, hooks, [customer.name]);
       assert.equal(duplicates(hooks.received.map(({ commit_set_id: id, status }) => `${id} ${status}`)), []);
       // Whoever leads hands over at once.
       for (const server of [one, two]) {
@@ -99,7 +99,11 @@ else {
 
       for (const model of models) await settled(model, servers);
       for (const { customer, disabled } of models) checkRouter(edgeward, customer, disabled);
-      await completed(edgeward, hooks);
+      await completed(
+        edgeward,
+        hooks,
+        models.map(({ customer }) => customer.name),
+      );
       checkDeployments(place.deployments());
       for (const { process } of servers) process.child.kill('SIGTERM');
       for (const { process } of servers) assert.is(await process.ended, 0, process.err());
@@ -179,12 +183,10 @@ async function withPlace(server: MongoServer, work: (place: Place) => Promise<vo
 }
 
 const region = `region-${randomUUID().slice(0, 8)}`;
-let customers = 0;
 
-/** A customer with one IPv4 subnet; a given event store may know others of its name. */
+/** A customer with one IPv4 subnet; a given event store may know others of its name, and other subnets. */
 async function made(edgeward: Edgeward, name: string, webhook: string): Promise<Named> {
-  customers += 1;
-  const block = `198.18.${customers}`;
+  const block = `10.${randomInt(256)}.${randomInt(256)}`;
   const full = `${name}-${randomUUID().slice(0, 8)}`;
   const options = ['--allow-synchronous', '--webhook-url', webhook];
   return { block, ...(await addCustomer(edgeward, full, [[`${block}.0/27`, region]], options)) };
@@ -298,27 +300,29 @@ const subnet = z.object({
 
 /** Waits until nothing is pending; then every server shows what the model says. */
 async function settled({ customer, disabled, uncertain }: Model, servers: readonly RunningServer[]): Promise<void> {
-  const look = async (url: string) => {
-    const answer = await ask(customer, `${url}/api/v1/subnets/${customer.subnetIds[0]}`);
-    assert.is(answer?.status, 200, answer?.text);
-    return subnet.parse(JSON.parse(answer?.text ?? ''));
-  };
-  const [first] = servers;
-  await waitUntil(
-    `${customer.name} has nothing pending`,
-    async () => (await look(first?.url ?? '')).meta.pending_changes === 0,
-    FAILOVER_SECONDS,
-  );
-  for (const { address, status } of (await look(first?.url ?? '')).data.ips) {
-    if (!uncertain.has(address)) continue;
-    if (status === 'disabled') disabled.add(address);
-    else disabled.delete(address);
-  }
-  for (const { url } of servers) {
-    const shown = (await look(url)).data.ips
-      .filter(({ status }) => status === 'disabled')
-      .map(({ address }) => address);
-    assert.equal(new Set(shown), disabled, `${customer.name} on ${url}`);
+  const shownBy = ({ url }: RunningServer) =>
+    waitUntil(
+      `${customer.name} has nothing pending on ${url}`,
+      async () => {
+        const answer = await ask(customer, `${url}/api/v1/subnets/${customer.subnetIds[0]}`);
+        // Nobody may lead for a moment.
+        if (answer?.status === 503) return undefined;
+        assert.is(answer?.status, 200, answer?.text);
+        const { data, meta } = subnet.parse(JSON.parse(answer?.text ?? ''));
+        return meta.pending_changes === 0 ? data.ips : undefined;
+      },
+      FAILOVER_SECONDS,
+    );
+  for (const server of servers) {
+    const shown = await shownBy(server);
+    for (const { address, status } of shown) {
+      // Asked for without having been answered: what the first one says goes for all.
+      if (!uncertain.delete(address)) continue;
+      if (status === 'disabled') disabled.add(address);
+      else disabled.delete(address);
+    }
+    const held = shown.filter(({ status }) => status === 'disabled').map(({ address }) => address);
+    assert.equal(new Set(held), disabled, `${customer.name} on ${server.url}`);
   }
 }
 
@@ -342,12 +346,12 @@ function checkRouter(edgeward: Edgeward, customer: Named, disabled: ReadonlySet<
 const commits = z.array(z.object({ id: z.string(), status: z.string(), customer: z.string() }));
 
 /** Waits until every completed commit of this test's customers was told. */
-async function completed(edgeward: Edgeward, hooks: Hooks): Promise<void> {
+async function completed(edgeward: Edgeward, hooks: Hooks, names: readonly string[]): Promise<void> {
   await waitUntil(
     'every completed commit was told',
     async () => {
       const all = commits.parse(await edgeward.json('commit', 'list'));
-      const done = all.filter(({ status }) => status === 'success');
+      const done = all.filter(({ customer, status }) => status === 'success' && names.includes(customer));
       return (
         done.length > 0 &&
         done.every(({ id }) => hooks.received.some((hook) => hook.commit_set_id === id && hook.status === 'success'))

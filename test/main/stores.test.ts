@@ -1,15 +1,17 @@
 // The event store and the read models are chosen apart from one another. What is wrong with either is said in one line at the start.
+import { randomInt, randomUUID } from 'node:crypto';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { openApiClient } from '../support/api-client.ts';
 import { addCustomer, addRegion, openEdgeward } from '../support/edgeward-server.ts';
 import { startEventStoreStandIn } from '../support/eventstoredb-stand-in/stand-in.ts';
 import { startMongoServer } from '../support/ferretdb.ts';
+import { givenEventStoreUrl } from '../support/given-event-store.ts';
 
 const test = suite('choosing the stores');
-const events = await startEventStoreStandIn();
+const events = givenEventStoreUrl === undefined ? await startEventStoreStandIn() : undefined;
 const mongo = await startMongoServer();
-const esdb = `esdb://127.0.0.1:${events.port}?tls=false`;
+const esdb = givenEventStoreUrl ?? `esdb://127.0.0.1:${events?.port}?tls=false`;
 
 const setUps: readonly (readonly [name: string, settings: () => Readonly<Record<string, string>>])[] = [
   ['EventStoreDB and SQLite', () => ({ EVENT_STORE_URL: esdb })],
@@ -24,13 +26,13 @@ const setUps: readonly (readonly [name: string, settings: () => Readonly<Record<
 for (const [name, settings] of setUps) {
   test(`${name}: commands and a server work on them, also after a restart`, async () => {
     const edgeward = await openEdgeward(settings());
-    // The log of the stand-in goes on from one set-up to the next: names must be new.
-    const block = setUps.findIndex(([at]) => at === name);
-    const [region, customer] = [`region-${block}`, `customer ${block}`];
+    // The log goes on from one set-up to the next: names and networks must be new.
+    const block = `10.${randomInt(256)}.${randomInt(256)}`;
+    const [region, customer] = [`region-${randomUUID()}`, `customer ${randomUUID()}`];
     await addRegion(edgeward, region);
-    const { token } = await addCustomer(edgeward, customer, [[`198.51.100.${block * 16}/28`, region]]);
+    const { token } = await addCustomer(edgeward, customer, [[`${block}.0/28`, region]]);
     const before = openApiClient(await edgeward.serve(), token);
-    const disabled = await before.post('/ips/disable', { ip: `198.51.100.${block * 16 + 1}` });
+    const disabled = await before.post('/ips/disable', { ip: `${block}.1` });
     assert.is(disabled.status, 200, disabled.text);
     await before.close();
     await edgeward.stop();
@@ -68,5 +70,5 @@ test('what is wrong with a store is said in one line, to commands and by the ser
   );
 });
 
-test.after(() => events.stop());
+test.after(() => events?.stop());
 test.run();

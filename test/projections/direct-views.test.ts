@@ -1,6 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { StoreUnavailable } from '../../src/ports/event-store.ts';
+import { BEGINNING, StoreUnavailable } from '../../src/ports/event-store.ts';
 import { directViewsOf } from '../../src/projections/direct-views.ts';
 import { commitProjection } from '../../src/projections/ip-control/commit-view.ts';
 import { customerProjection } from '../../src/projections/ip-control/customer-view.ts';
@@ -93,9 +93,12 @@ test('one that is behind the log is waited for, and refused after a while', asyn
 
 test('what another version of a projection has written is not read', async ({ log }) => {
   const keeper = await keeperOf(log);
+  await log.append('customer-1', registered());
   await keeper.save();
   const newer = { ...customerProjection, version: customerProjection.version + 1 };
-  const early = directViewsOf(newer, readingOf(log))
+  const reading = readingOf(log);
+  assert.is(await openSavedPositions([newer], reading).lowest(), BEGINNING, 'it counts as never saved');
+  const early = directViewsOf(newer, reading)
     .get('1')
     .catch((error: unknown) => error);
   await waitUntil('it waits', () => log.clock.waiting() > 0);
@@ -109,7 +112,7 @@ test('what another version of a projection has written is not read', async ({ lo
 test('how far all of them are saved can be waited for', async ({ log }) => {
   const keeper = await keeperOf(log);
   const reading = readingOf(log);
-  const saved = openSavedPositions([customerProjection.name, commitProjection.name], reading);
+  const saved = openSavedPositions([customerProjection, commitProjection], reading);
   await log.append('customer-1', registered());
   const end = await log.store.end();
   const reached = saved.reached(end, 60_000);
