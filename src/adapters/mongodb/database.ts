@@ -3,6 +3,7 @@ import type { Clock } from '../../ports/clock.ts';
 import { StoreUnavailable } from '../../ports/event-store.ts';
 import { StoreRefused } from '../../ports/store-refused.ts';
 import { failureOf, isLoginRefused, isNotPermitted } from './failures.ts';
+import { openFreshStart } from './fresh-start.ts';
 
 /** One database, with every use of it bounded and its failures told as the ports tell them. */
 export type MongoDatabase = Readonly<{
@@ -21,11 +22,14 @@ export type MongoDatabaseOptions = Readonly<{
   clock: Clock;
   /** How long one command may take, finding a server included. */
   patienceMilliseconds: number;
+  /** The driver begins anew when no command was answered for this long (default: 20 s). */
+  freshStartMilliseconds?: number;
 }>;
 
 /** Bounds a command that writes much, and the connection of one that nobody waits for any more. */
 export const WRITE_MILLISECONDS = 30_000;
 const POOL_MAX = 20;
+const FRESH_START_MILLISECONDS = 20_000;
 /** Raised when what is stored changes in a way that an older program would misread. */
 const LAYOUT = 1;
 
@@ -100,8 +104,9 @@ function refusal(hosts: string, error: unknown): StoreRefused {
 function databaseOver(
   client: MongoClient,
   db: Db,
-  { clock, patienceMilliseconds }: MongoDatabaseOptions,
+  { clock, patienceMilliseconds, freshStartMilliseconds = FRESH_START_MILLISECONDS }: MongoDatabaseOptions,
 ): MongoDatabase {
+  const freshStart = openFreshStart(client, clock, freshStartMilliseconds);
   let closed = false;
 
   async function use<T>(command: () => Promise<T>, milliseconds = patienceMilliseconds): Promise<T> {
@@ -113,9 +118,14 @@ function databaseOver(
     // Whoever loses the race may fail later, unheard.
     late.catch(() => undefined);
     try {
-      return await Promise.race([command(), late]);
+      const answer = await Promise.race([command(), late]);
+      freshStart.answered();
+      return answer;
     } catch (error) {
-      throw closed ? new StoreUnavailable('MongoDB is closed', { cause: error }) : failureOf(error);
+      const failure = closed ? new StoreUnavailable('MongoDB is closed', { cause: error }) : failureOf(error);
+      if (failure instanceof StoreUnavailable) freshStart.unanswered();
+      else freshStart.answered();
+      throw failure;
     } finally {
       answered.abort();
     }
@@ -133,7 +143,7 @@ function databaseOver(
     use,
     close: async () => {
       closed = true;
-      await client.close();
+      await freshStart.close();
     },
   };
 }

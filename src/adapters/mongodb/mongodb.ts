@@ -23,6 +23,8 @@ export type MongoDbOptions = Readonly<{
   label: string;
   /** How long one use of the database may take, finding a server included. */
   patienceMilliseconds?: number;
+  /** The driver begins anew when no command was answered for this long. */
+  freshStartMilliseconds?: number;
   /** Another may take a lease that was not renewed for this long. */
   leaseExpiryMilliseconds?: number;
   /** Evidence that no event was seen to name for this long was left behind by a process that ended. */
@@ -50,7 +52,13 @@ export async function openMongoDb(options: MongoDbOptions): Promise<MongoDb> {
     leaseExpiryMilliseconds,
     abandonedMilliseconds,
   } = options;
-  const db = await openMongoDatabase({ url, clock, patienceMilliseconds });
+  const { freshStartMilliseconds: freshStart } = options;
+  const db = await openMongoDatabase({
+    url,
+    clock,
+    patienceMilliseconds,
+    ...(freshStart === undefined ? {} : { freshStartMilliseconds: freshStart }),
+  });
   try {
     await makeIndexes(db, SNAPSHOTS);
     await makeRateLimitIndex(db);

@@ -6,6 +6,7 @@ import { textParts } from '../../../src/adapters/mongodb/text-parts.ts';
 import { StoreUnavailable } from '../../../src/ports/event-store.ts';
 import type { Collection, ReadModels } from '../../../src/ports/read-models.ts';
 import { startMongoServer } from '../../support/ferretdb.ts';
+import { waitUntil } from '../../support/wait-until.ts';
 import { failureOf, type Place, placeOn } from './opening.ts';
 
 type Context = { place: Place; views: ReadModels };
@@ -155,6 +156,26 @@ else {
       await server.start();
       await put(views, collection, 3n, { b: 'after' });
       assert.equal(await contents(views, collection), { a: 'kept', b: 'after' });
+    });
+
+    test('a driver that has found no server for long begins anew; who uses it goes on', async ({ place }) => {
+      const options = { patienceMilliseconds: 500, freshStartMilliseconds: 600 };
+      const { readModels: views, close } = await place.open(options);
+      const collection = await activated(views);
+      await put(views, collection, 1n, { a: 'kept' });
+      await server.kill();
+      for (let tries = 0; tries < 6; tries += 1) {
+        assert.instance(await failureOf(contents(views, collection)), StoreUnavailable);
+      }
+      await server.start();
+      await waitUntil('it is found', async () => (await failureOf(contents(views, collection))) === undefined);
+      await put(views, collection, 2n, { b: 'after' });
+      assert.equal(await contents(views, collection), { a: 'kept', b: 'after' });
+      await server.kill();
+      for (let tries = 0; tries < 3; tries += 1) await failureOf(contents(views, collection));
+      await close();
+      assert.match(String(await failureOf(contents(views, collection))), /MongoDB is closed/);
+      await server.start();
     });
   }
 }
