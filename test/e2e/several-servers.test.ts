@@ -27,7 +27,7 @@ import { givenEventStoreUrl } from '../support/given-event-store.ts';
 import { waitUntil } from '../support/wait-until.ts';
 
 const SEED = Number(process.env['E2E_SEED'] ?? Date.now() % 1_000_000);
-const FAILOVER_SECONDS = 30;
+const FAILOVER_SECONDS = 60;
 const HOSTS = 32;
 /** Between one blow and the next. */
 const ANSWERS = 8;

@@ -22,14 +22,14 @@ export type MongoDatabaseOptions = Readonly<{
   clock: Clock;
   /** How long one command may take, finding a server included. */
   patienceMilliseconds: number;
-  /** The driver begins anew when no command was answered for this long (default: 20 s). */
+  /** The driver begins anew when no command was answered for this long (default: 10 s). */
   freshStartMilliseconds?: number;
 }>;
 
 /** Bounds a command that writes much, and the connection of one that nobody waits for any more. */
 export const WRITE_MILLISECONDS = 30_000;
 const POOL_MAX = 20;
-const FRESH_START_MILLISECONDS = 20_000;
+const FRESH_START_MILLISECONDS = 10_000;
 /** Raised when what is stored changes in a way that an older program would misread. */
 const LAYOUT = 1;
 

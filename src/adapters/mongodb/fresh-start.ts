@@ -38,11 +38,12 @@ export function openFreshStart(client: MongoClient, clock: Clock, afterMilliseco
   };
 
   async function startAnew(): Promise<void> {
-    try {
-      await client.close();
-      if (!isClosed) await client.connect();
-    } catch {
-      // Still away: whoever uses the client hears of it, and it is tried again.
+    for (const step of [() => client.close(), () => (isClosed ? undefined : client.connect())]) {
+      try {
+        await step();
+      } catch {
+        // Still away: whoever uses the client hears of it, and it is tried again.
+      }
     }
     if (isClosed) await client.close();
   }
