@@ -1,9 +1,7 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { systemClock } from '../adapters/clock.ts';
-import { openEventStoreDb } from '../adapters/eventstoredb/event-store.ts';
 import { openEvidenceFiles } from '../adapters/files/evidence.ts';
-import { openMongoDb } from '../adapters/mongodb/mongodb.ts';
 import { openSqliteEventStore } from '../adapters/sqlite/event-store.ts';
 import { openSqliteLeases } from '../adapters/sqlite/leases.ts';
 import { CommandFailure, EXIT, notFound } from '../cli/output.ts';
@@ -31,6 +29,7 @@ export function copyEnds(readConfig: () => Config, log: Log): CopyEnds {
         return role === 'source' ? openSource(directory) : openTarget(directory);
       }
       const options = { codec: stored, clock: systemClock, log, categories: STREAM_CATEGORIES };
+      const { openEventStoreDb } = await import('../adapters/eventstoredb/event-store.ts');
       const store = await openEventStoreDb({ ...options, url: place.url });
       return { store, close: store.close };
     },
@@ -40,6 +39,7 @@ export function copyEnds(readConfig: () => Config, log: Log): CopyEnds {
         if (role === 'source') requireThere(directory, 'data directory');
         return { store: openEvidenceFiles(join(directory, 'evidence')), close: () => Promise.resolve() };
       }
+      const { openMongoDb } = await import('../adapters/mongodb/mongodb.ts');
       const mongo = await openMongoDb({ url: place.url, clock: systemClock, log, label: LABEL });
       try {
         if (role === 'target') await takeLead(mongo.leases);

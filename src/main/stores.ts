@@ -1,10 +1,8 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { systemClock } from '../adapters/clock.ts';
-import { openEventStoreDb } from '../adapters/eventstoredb/event-store.ts';
 import { openEvidenceFiles } from '../adapters/files/evidence.ts';
 import { openSecretFiles } from '../adapters/files/secrets.ts';
-import { openMongoDb } from '../adapters/mongodb/mongodb.ts';
 import type { MongoRateLimitStore } from '../adapters/mongodb/rate-limit-store.ts';
 import { openSqliteEventStore } from '../adapters/sqlite/event-store.ts';
 import { openSqliteLeases } from '../adapters/sqlite/leases.ts';
@@ -91,6 +89,8 @@ export async function openEventStore(
     return openSqliteEventStore({ file: join(dataDir, 'events.db'), codec: eventCodec, log });
   }
   const categories = STREAM_CATEGORIES;
+  // Its client takes a third of a second to load: only who uses it waits for that.
+  const { openEventStoreDb } = await import('../adapters/eventstoredb/event-store.ts');
   return openEventStoreDb({ url: eventStoreUrl, codec: eventCodec, clock: systemClock, log, categories });
 }
 
@@ -100,6 +100,7 @@ async function openReadSide({ readModelUrl, dataDir }: Config, log: Log, label: 
     const evidence = openEvidenceFiles(join(dataDir, 'evidence'));
     return { readModels, snapshots, evidence, shared: undefined, close: () => readModels.close() };
   }
+  const { openMongoDb } = await import('../adapters/mongodb/mongodb.ts');
   const { readModels, snapshots, evidence, leases, rateLimits, close } = await openMongoDb({
     url: readModelUrl,
     clock: systemClock,
