@@ -17,8 +17,8 @@ export type DirectViews<V extends object> = Views<V> &
 
 const PAGE = 1_000;
 const SWAPS_MAX = 5;
-/** How long a reader waits for a generation that is behind, before it is told to come again. */
-const CAUGHT_UP_MILLISECONDS = 5_000;
+/** How long a reader waits for a generation that is behind, before it is told to come again: until another server leads. */
+const CAUGHT_UP_MILLISECONDS = 15_000;
 const LOOK_MILLISECONDS = 25;
 
 export function directViewsOf<E extends Event, V extends object>(
