@@ -84,6 +84,7 @@ const environment = z.object({
   WEBHOOK_RETRY_DELAY: duration.prefault('PT30S'),
   WEBHOOK_TIMEOUT: positiveDuration.prefault('PT10S'),
   WEBHOOK_ALLOW_PRIVATE: flag.prefault('false'),
+  METRICS_PORT: wholeNumber(65_535).optional(),
   TRUST_PROXY: trustProxy.prefault('false'),
   LOG_LEVEL: z.enum(logLevels, { error: `must be one of ${logLevels.join(', ')}` }).default('info'),
 });
@@ -109,6 +110,8 @@ export type Config = Readonly<{
   webhookRetryDelayMilliseconds: number;
   webhookTimeoutMilliseconds: number;
   webhookAllowPrivate: boolean;
+  /** Where `/metrics` is served, on the same host; without one, nowhere. */
+  metricsPort: number | undefined;
   trustProxy: boolean | number | string;
   logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
 }>;
@@ -146,6 +149,7 @@ export function readConfig(variables: Readonly<Record<string, string | undefined
     webhookRetryDelayMilliseconds: value.WEBHOOK_RETRY_DELAY,
     webhookTimeoutMilliseconds: value.WEBHOOK_TIMEOUT,
     webhookAllowPrivate: value.WEBHOOK_ALLOW_PRIVATE,
+    metricsPort: value.METRICS_PORT,
     trustProxy: value.TRUST_PROXY,
     logLevel: value.LOG_LEVEL,
   });

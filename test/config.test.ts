@@ -31,6 +31,7 @@ test('without any variable the defaults hold', () => {
     webhookRetryDelayMilliseconds: 30_000,
     webhookTimeoutMilliseconds: 10_000,
     webhookAllowPrivate: false,
+    metricsPort: undefined,
     trustProxy: false,
     logLevel: 'info',
   });
@@ -54,6 +55,7 @@ test('every variable is read', () => {
     WEBHOOK_RETRY_DELAY: 'PT0S',
     WEBHOOK_TIMEOUT: 'PT0.5S',
     WEBHOOK_ALLOW_PRIVATE: 'true',
+    METRICS_PORT: '9464',
     TRUST_PROXY: '2',
     LOG_LEVEL: 'debug',
   });
@@ -74,6 +76,7 @@ test('every variable is read', () => {
     webhookRetryDelayMilliseconds: 0,
     webhookTimeoutMilliseconds: 500,
     webhookAllowPrivate: true,
+    metricsPort: 9464,
     trustProxy: 2,
     logLevel: 'debug',
   });

@@ -11,6 +11,7 @@ import { type CommitWatch, openCommitWatch } from '../commands/ip-control/commit
 import type { Config } from '../config.ts';
 import { createHttpServer } from '../http/app.ts';
 import { watchConnections } from '../http/connections.ts';
+import { createMetricsServer } from '../http/metrics.ts';
 import { sharedCounts } from '../http/shared-counts.ts';
 import type { Lease } from '../ports/leases.ts';
 import type { Log } from '../ports/log.ts';
@@ -109,6 +110,7 @@ async function startParts(config: Config, log: Log, stores: Stores, own: OwnLeas
     ...(stores.rateLimits === undefined ? {} : { rateLimitStore: sharedCounts(stores.rateLimits, { clock, log }) }),
   });
   const connections = watchConnections(http);
+  const metrics = createMetricsServer(views.routerUpkeep, log);
   let evidenceRecovery: EvidenceRecovery | undefined;
   let stopping: Promise<void> | undefined;
   const stop = (): Promise<void> => (stopping ??= stopParts());
@@ -116,7 +118,10 @@ async function startParts(config: Config, log: Log, stores: Stores, own: OwnLeas
     evidenceRecovery = await startEvidenceRecovery(stores, { clock, log });
     // Whoever calls at once after a restart finds what he was told before; after the bound he hears 503 until then.
     await Promise.race([reading.reached(startedAt, CAUGHT_UP_MILLISECONDS), ended]);
-    const url = await listen(http, config);
+    if (config.metricsPort !== undefined) {
+      log.info({ url: await listen(metrics, config.host, config.metricsPort) }, 'metrics are served');
+    }
+    const url = await listen(http, config.host, config.port);
     log.info({ url, pid: process.pid }, 'edgeward is listening');
     return { url, shows: (position) => reading.reached(position, SHOWS_MILLISECONDS), ended, stop };
   } catch (error) {
@@ -126,6 +131,8 @@ async function startParts(config: Config, log: Log, stores: Stores, own: OwnLeas
 
   async function stopParts(): Promise<void> {
     log.info({}, 'stopping');
+    metrics.close();
+    metrics.closeAllConnections();
     await connections.close(REQUESTS_END_MILLISECONDS);
     await evidenceRecovery?.stop();
     await runners.stop();
@@ -176,7 +183,7 @@ async function startRunners(config: Config, log: Log, stores: Stores, first: Lea
   };
 }
 
-async function listen(http: Server, { host, port }: Config): Promise<string> {
+async function listen(http: Server, host: string, port: number): Promise<string> {
   http.listen(port, host);
   await once(http, 'listening');
   const address = http.address();

@@ -4,6 +4,7 @@ import { commitProjection } from '../projections/ip-control/commit-view.ts';
 import { customerProjection } from '../projections/ip-control/customer-view.ts';
 import { regionProjection } from '../projections/ip-control/region-view.ts';
 import { whitelistRequestProjection } from '../projections/ip-control/source-whitelist-request-view.ts';
+import { routerUpkeepProjection } from '../projections/ip-control/router-upkeep-view.ts';
 import { sourceWhitelistProjection } from '../projections/ip-control/source-whitelist-view.ts';
 import { subnetProjection } from '../projections/ip-control/subnet-view.ts';
 import { tokenProjection } from '../projections/ip-control/token-view.ts';
@@ -24,6 +25,7 @@ export function openViews(reading: DirectReading) {
     subnets: servedViewOf(subnetProjection, reading),
     addresses: servedViewOf(addressProjection, reading),
     regions: servedViewOf(regionProjection, reading),
+    routerUpkeep: servedViewOf(routerUpkeepProjection, reading),
     sourceWhitelists: servedViewOf(sourceWhitelistProjection, reading),
     whitelistRequests: servedViewOf(whitelistRequestProjection, reading),
     commits: servedViewOf(commitProjection, reading),

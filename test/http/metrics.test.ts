@@ -1,0 +1,48 @@
+import { request } from 'undici';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { metricsText } from '../../src/http/metrics.ts';
+import { addRegion, openEdgeward } from '../support/edgeward-server.ts';
+import { freePort } from '../support/sshd.ts';
+
+test('each gauge is named, explained and given for every router that has one; labels are escaped', () => {
+  const router = {
+    name: 'core"1\\',
+    phase: 'catching-up',
+    drifted: ['Svc-A', 'Svc-B'],
+    unowned: 3,
+    driftedAt: '2026-11-27T12:00:00.500+00:00',
+    repairedAt: null,
+  } as const;
+  const lines = metricsText([{ region: 'ams', routers: [router] }]).split('\n');
+  const labels = '{region="ams",router="core\\"1\\\\"}';
+  for (const line of [
+    '# TYPE edgeward_router_drifted_lists gauge',
+    `edgeward_router_enabled${labels} 0`,
+    `edgeward_router_drifted_lists${labels} 2`,
+    `edgeward_router_unowned_lists${labels} 3`,
+    `edgeward_router_last_drift_timestamp_seconds${labels} 1795780800.5`,
+  ]) {
+    assert.ok(lines.includes(line), line);
+  }
+  assert.not(lines.some((line) => line.startsWith('edgeward_router_last_repair_timestamp_seconds{')));
+});
+
+test('metrics have a port of their own, and are nowhere without one', async () => {
+  const port = await freePort();
+  const edgeward = await openEdgeward({ METRICS_PORT: String(port) });
+  await addRegion(edgeward, 'eu-west');
+  const url = await edgeward.serve();
+  const metrics = await request(`http://127.0.0.1:${port}/metrics`);
+  assert.is(metrics.statusCode, 200);
+  assert.match(String(metrics.headers['content-type']), /^text\/plain; version=0\.0\.4/);
+  assert.match(await metrics.body.text(), '# TYPE edgeward_router_enabled gauge');
+  assert.is((await request(`http://127.0.0.1:${port}/api/v1/subnets`)).statusCode, 404);
+  assert.is((await request(`http://127.0.0.1:${port}/metrics`, { method: 'POST' })).statusCode, 405);
+  const elsewhere = await request(`${url}/metrics`);
+  assert.is(elsewhere.statusCode, 404);
+  await elsewhere.body.dump();
+  await edgeward.remove();
+});
+
+test.run();
