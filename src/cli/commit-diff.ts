@@ -9,7 +9,7 @@ import { type RouterDriver, RouterFailure } from '../ports/routers.ts';
 import { type CommandTools, outputOf } from './command.ts';
 import type { House } from './house.ts';
 import { allRegions, findCustomer, findRegion } from './lookup.ts';
-import { usage } from './output.ts';
+import { CommandFailure, EXIT, usage } from './output.ts';
 
 export type DiffOptions = Readonly<{ list?: ListKind; due?: boolean; all?: boolean; json?: boolean }>;
 
@@ -55,6 +55,13 @@ export async function showDifference(
   if (!many && first !== undefined) output.object(first, linesOf(first));
   else if (output.json) output.object({ ...sumOf(differences), lists: differences });
   else output.object({}, linesOfAll(differences));
+  const unseen = new Set(
+    differences.flatMap(({ routers }) =>
+      routers.filter(({ problem }) => problem !== undefined).map(({ router }) => router),
+    ),
+  );
+  if (unseen.size > 0)
+    throw new CommandFailure(EXIT.failed, 'router-not-seen', `what is on ${[...unseen].join(', ')} could not be seen.`);
 }
 
 async function oneDifference(

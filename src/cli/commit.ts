@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander';
 import { type ListKind, listKind } from '../events/ip-control/vocabulary.ts';
+import type { CommitView } from '../projections/ip-control/commit-view.ts';
 import { type CommandTools, leaf, outputOf } from './command.ts';
 import { type DiffOptions, showDifference } from './commit-diff.ts';
 import type { House } from './house.ts';
@@ -29,12 +30,35 @@ export function addCommitCommands(program: Command, tools: CommandTools): void {
         const { customerId, name } = await findCustomer(house, customer);
         const { regionId, name: regionName } = await findRegion(house, region);
         const status = await house.commitNow(customerId, regionId, options.list);
-        outputOf(options, tools).object({ customer: name, region: regionName, list: options.list, status }, [
+        const problems = status === 'failed' ? await problemsOf(house, customerId, regionId, options.list) : [];
+        outputOf(options, tools).object({ customer: name, region: regionName, list: options.list, status, problems }, [
           `${options.list} of ${name} in ${regionName}: ${status}`,
+          ...problems,
         ]);
         if (status !== 'success') throw new CommandFailure(EXIT.failed, `commit-${status}`, `the commit is ${status}.`);
       }),
     );
+}
+
+/** What kept the newest commit of a list from the routers, by router. */
+async function problemsOf(
+  house: House,
+  customerId: number,
+  regionId: number,
+  list: ListKind,
+): Promise<readonly string[]> {
+  await house.catchUp();
+  const [newest] = (await house.views.commits.list())
+    .map(({ view }) => view)
+    .filter((commit) => commit.customerId === customerId && commit.regionId === regionId && commit.list === list)
+    .sort((a, b) => (a.requestedAt < b.requestedAt ? 1 : -1));
+  return newest === undefined ? [] : outcomeProblems(newest);
+}
+
+function outcomeProblems({ outcomes }: CommitView): readonly string[] {
+  return outcomes
+    .filter(({ result }) => result !== 'confirmed' && result !== 'skipped')
+    .map(({ router, result, because }) => `${router}: ${because ?? result}`);
 }
 
 type OneListOptions = Readonly<{ list: ListKind; json?: boolean }>;
@@ -66,11 +90,12 @@ async function listCommits(
       prefixes: commit.content?.prefixes ?? null,
       requested_at: commit.requestedAt,
       completed_at: commit.completedAt,
+      problems: outcomeProblems(commit).join('; ') || null,
       outcomes: commit.outcomes,
     })),
   );
   outputOf(options, tools).table(
-    ['id', 'customer', 'region', 'list', 'status', 'attempt', 'prefixes', 'requested_at', 'completed_at'],
+    ['id', 'customer', 'region', 'list', 'status', 'attempt', 'prefixes', 'requested_at', 'completed_at', 'problems'],
     rows,
   );
 }

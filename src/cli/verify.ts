@@ -26,7 +26,7 @@ export function addVerifyCommand(program: Command, tools: CommandTools): void {
     "check every stream's hash chain, every commit's content against the events, and every file of evidence",
   ).action((options: { json?: boolean }) =>
     tools.withHouse(async (house) => {
-      const findings = await verify(house, openProgress('verify', options.json !== true));
+      const findings = await verify(house, () => openProgress('verify', options.json !== true));
       const { events, streams, commits, evidence, problems } = findings;
       outputOf(options, tools).object({ ok: problems.length === 0, events, streams, commits, evidence, problems }, [
         ...problems,
@@ -38,9 +38,15 @@ export function addVerifyCommand(program: Command, tools: CommandTools): void {
   );
 }
 
-async function verify(house: House, progress: Progress): Promise<Findings> {
+async function verify(house: House, openBar: () => Progress): Promise<Findings> {
   const findings: Findings = { events: 0, streams: 0, commits: 0, evidence: 0, problems: [] };
   const end = await house.store.end();
+  if (end === BEGINNING) {
+    // A wrong directory must not look like a clean audit.
+    findings.problems.push('the log is empty: DATA_DIR or EVENT_STORE_URL may name another one than you mean');
+    return findings;
+  }
+  const progress = openBar();
   try {
     await toItsEnd(
       findings,

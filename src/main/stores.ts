@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs';
+import { accessSync, constants, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { systemClock } from '../adapters/clock.ts';
 import { openEvidenceFiles } from '../adapters/files/evidence.ts';
@@ -7,7 +7,7 @@ import type { MongoRateLimitStore } from '../adapters/mongodb/rate-limit-store.t
 import { openSqliteEventStore } from '../adapters/sqlite/event-store.ts';
 import { openSqliteLeases } from '../adapters/sqlite/leases.ts';
 import { openSqliteReadModels } from '../adapters/sqlite/read-models.ts';
-import type { Config } from '../config.ts';
+import { BadConfig, type Config } from '../config.ts';
 import { asStored, type Codec, createCodec } from '../events/codec.ts';
 import { STREAM_CATEGORIES } from '../kernel/stream-name.ts';
 import type { EvidenceStore } from '../ports/evidence.ts';
@@ -47,7 +47,7 @@ export const codec = createCodec(EVENT_CATALOGUE);
 
 /** Opens the stores that the settings name. `label` is how others see who holds a lease. @throws StoreRefused, StoreUnavailable */
 export async function openStores(config: Config, log: Log, label: string): Promise<Stores> {
-  mkdirSync(config.dataDir, { recursive: true, mode: 0o700 });
+  makeDataDirectory(config.dataDir);
   const store = await openEventStore(config, codec, log);
   const readSide = await openReadSide(config, log, label).catch(async (error: unknown) => {
     await store.close();
@@ -73,6 +73,18 @@ export async function openStores(config: Config, log: Log, label: string): Promi
       await store.close();
     },
   };
+}
+
+function makeDataDirectory(directory: string): void {
+  try {
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    accessSync(directory, constants.W_OK);
+  } catch (error) {
+    const why = error instanceof Error && 'code' in error ? String(error.code) : String(error);
+    throw new BadConfig(
+      `bad settings: DATA_DIR must be a directory that can be written to: ${directory} is none (${why})`,
+    );
+  }
 }
 
 function isEmbedded(url: string): boolean {

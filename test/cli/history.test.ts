@@ -282,4 +282,12 @@ for (const [what, [sql, finding]] of Object.entries(TAMPERINGS)) {
   });
 }
 
+test('an empty log verifies nothing: a wrong directory must not look like a clean audit', async () => {
+  const empty = await openEdgeward();
+  const { exitCode, out } = await empty.command('verify');
+  assert.is(exitCode, 1);
+  assert.match(out, 'the log is empty: DATA_DIR or EVENT_STORE_URL may name another one than you mean');
+  await empty.remove();
+});
+
 test.run();

@@ -34,7 +34,9 @@ export function performDeliverWebhook(dependencies: DeliverWebhookDependencies):
     const { commitSetId, customerId, regionId, status, attempt } = data;
     const { state } = await customers.state(customerId);
     const command = await attemptDelivery(data, state, dependencies, signal);
-    log.info({ customerId, regionId, commitSetId, status, attempt, result: command.type }, 'webhook');
+    const fields = { customerId, regionId, commitSetId, status, attempt, result: command.type };
+    if (command.type === 'RecordWebhookDelivered') log.info(fields, 'webhook');
+    else log.warn({ ...fields, because: command.data.because }, 'webhook was not delivered');
     await deliveries.handle(commitSetId, command, { actor: 'system:deliver-webhook', requestId: id });
   };
 
