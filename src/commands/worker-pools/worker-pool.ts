@@ -179,23 +179,22 @@ function reserve(
   record: PoolRecord,
 ): Decision<WorkerPoolEvent> {
   const known = new Set(state.slots.map(({ run }) => run));
-  const fresh = runs.filter((run) => !known.has(run));
-  if (fresh.length === 0) return [];
+  // The runs of one command are taken together: where one of them is known, the command has been carried out.
+  if (runs.some((run) => known.has(run))) return [];
   if (!record.enabled)
     return refuse('worker-pool-disabled', `${record.name} is disabled: it creates no instances.`, 'pool');
   const active = activeSlots(state).length;
   const most = record.limits.max_active_instances ?? Number.POSITIVE_INFINITY;
   const free = Math.max(0, most - active);
-  if (partly && fresh.length < runs.length) return [];
-  if (free === 0 || (fresh.length > free && !partly)) {
+  if (free === 0 || (runs.length > free && !partly)) {
     return refuse(
       'max-active-instances-in-use',
-      `${record.name} has ${active} of ${most} active instances: no room for ${fresh.length} more.`,
+      `${record.name} has ${active} of ${most} active instances: no room for ${runs.length} more.`,
       'pool',
     );
   }
-  const numbers = freeNumbers(state.slots, Math.min(free, fresh.length));
-  return fresh.slice(0, numbers.length).map((run, index) => {
+  const numbers = freeNumbers(state.slots, Math.min(free, runs.length));
+  return runs.slice(0, numbers.length).map((run, index) => {
     const number = numbers[index] ?? 0;
     const worker = workerNameOf(record.name, number);
     return { type: 'InstanceReserved', data: { pool: record.name, worker, number, run, because, reservedAt: at } };
