@@ -29,6 +29,7 @@ const settled = {
   notify: true,
 };
 const notification = { commitSetId: 'c1', customerId: 7, regionId: 1, status: 'success', attempt: 1 };
+const core1 = { regionId: 1, router: 'core1' };
 const evidence = { sha256: 'aa', bytes: 1, mediaType: 'image/png', fileName: 'a.png' };
 
 /** One of each, as it is stored. What is here must be readable for ever: a change of a schema adds, it replaces nothing. */
@@ -63,6 +64,26 @@ const SAMPLES: Readonly<Record<string, object>> = {
   RegionCreated: { regionId: 1, name: 'ams' },
   RouterAdded: { regionId: 1, router: 'core1', driver: 'file', options: { path: '/srv' } },
   RouterRemoved: { regionId: 1, router: 'core1' },
+  DeployPolicyChosen: { regionId: 1, deployPolicy: 'all-or-nothing' },
+  RouterRepairChosen: { ...core1, repair: false },
+  RouterDisabled: core1,
+  RouterEnabled: core1,
+  RouterCaughtUp: { ...core1, lists: 2, changed: 1 },
+  RouterCheckRequested: { ...core1, checkId: 'k1', prune: false },
+  RouterChecked: {
+    ...core1,
+    checkId: 'k1',
+    lists: 2,
+    underWay: 0,
+    drifted: ['Svc-A-BLACKHOLE'],
+    repaired: [],
+    unowned: ['Svc-OLD'],
+    removed: [],
+    problems: ['Svc-A-BLACKHOLE: no answer'],
+  },
+  DriftDetected: { ...core1, list: 'Svc-A-BLACKHOLE', missing: 1, extra: 0, held: contentOf([]) },
+  DriftRepaired: { ...core1, list: 'Svc-A-BLACKHOLE', how: 'pushed' },
+  UnownedListsSeen: { ...core1, lists: ['Svc-OLD'] },
   WebhookDelivered: { ...notification, httpStatus: 204 },
   WebhookAttemptFailed: { ...notification, because: 'status 500' },
   WebhookAbandoned: { ...notification, because: 'status 500' },
