@@ -25,6 +25,7 @@ import { startEventStoreStandIn } from '../support/eventstoredb-stand-in/stand-i
 import { type MongoServer, startMongoServer } from '../support/ferretdb.ts';
 import { givenEventStoreUrl } from '../support/given-event-store.ts';
 import { waitUntil } from '../support/wait-until.ts';
+import { randomFrom } from '../support/random.ts';
 
 const SEED = Number(process.env['E2E_SEED'] ?? Date.now() % 1_000_000);
 const FAILOVER_SECONDS = 60;
@@ -439,17 +440,6 @@ function tail(text: string): string {
     .slice(-20)
     .map((line) => line.slice(0, 400))
     .join('\n');
-}
-
-/** Mulberry32: small, and the same everywhere. */
-function randomFrom(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
 }
 
 test.run();

@@ -3,7 +3,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { metricsText } from '../../src/http/metrics.ts';
 import { addRegion, openEdgeward } from '../support/edgeward-server.ts';
-import { freePort } from '../support/sshd.ts';
+import { freePort } from '../support/free-port.ts';
 
 test('each gauge is named, explained and given for every router that has one; labels are escaped', () => {
   const router = {

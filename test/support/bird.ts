@@ -4,7 +4,7 @@ import { delimiter, join } from 'node:path';
 import { createOpenRouter } from '../../src/adapters/routers/open-router.ts';
 import type { RouterDriver } from '../../src/ports/routers.ts';
 import type { RouterUnderTest } from '../contracts/router-driver.ts';
-import { startBoundProcess } from './bound-process.ts';
+import { killed, startBoundProcess } from './bound-process.ts';
 import { routerContext } from './router-context.ts';
 import { runProgram } from './run-program.ts';
 import { temporaryFolder } from './temporary-folder.ts';
@@ -71,9 +71,7 @@ export async function startBird(): Promise<LabBird> {
     const running = server;
     if (running === undefined) return;
     server = undefined;
-    const ended = new Promise((resolve) => running.once('exit', resolve));
-    running.kill('SIGKILL');
-    await ended;
+    await killed(running);
   };
   await start();
 

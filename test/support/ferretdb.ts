@@ -2,11 +2,12 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
-import { connect, createServer } from 'node:net';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { MongoClient } from 'mongodb';
 import { waitUntil } from './wait-until.ts';
+import { freePort } from './free-port.ts';
 
 /** A server that speaks MongoDB's protocol: the one at TEST_MONGODB_URL, or FerretDB over files of its own. */
 export type MongoServer = Readonly<{
@@ -89,16 +90,6 @@ async function drop(url: string): Promise<void> {
 function urlOfNew(url: string): string {
   const [, hosts = url, query = ''] = /^(mongodb(?:\+srv)?:\/\/[^/?]+)(?:\/[^?]*)?(\?.*)?$/.exec(url) ?? [];
   return `${hosts}/edgeward-test-${randomUUID().slice(0, 8)}${query}`;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  if (address === null || typeof address === 'string') throw new Error('no port is free');
-  return address.port;
 }
 
 function isListening(port: number): Promise<boolean> {

@@ -11,7 +11,7 @@ import { createOpenRouter } from '../../src/adapters/routers/open-router.ts';
 import { createSshSession, type SshSession } from '../../src/adapters/routers/ssh-session.ts';
 import type { RouterDriver } from '../../src/ports/routers.ts';
 import { never } from '../contracts/router-driver.ts';
-import { startBoundProcess } from './bound-process.ts';
+import { killed, startBoundProcess } from './bound-process.ts';
 import { routerContext } from './router-context.ts';
 import { type LabSshd, missingForSshd, startSshd } from './sshd.ts';
 import { temporaryFolder } from './temporary-folder.ts';
@@ -80,9 +80,7 @@ export async function startNetconfd(options: NetconfdOptions = {}): Promise<LabN
     const running = server;
     if (running === undefined) return;
     server = undefined;
-    const ended = new Promise((resolve) => running.once('exit', resolve));
-    running.kill('SIGKILL');
-    await ended;
+    await killed(running);
   };
   await start();
 

@@ -1,12 +1,12 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { startBoundProcess } from './bound-process.ts';
 import { runProgram } from './run-program.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 import { waitUntil } from './wait-until.ts';
+import { freePort } from './free-port.ts';
 
 const SSHD = '/usr/sbin/sshd';
 
@@ -85,14 +85,4 @@ function configuration(port: number, folder: string): readonly string[] {
     // A shell that thinks it is not the first one reads no start-up file of the user.
     `SetEnv SHLVL=5 TMPDIR=${folder}/tmp`,
   ];
-}
-
-/** A port that was free a moment ago. */
-export async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  if (address === null || typeof address === 'string') throw new Error('a TCP server has a port');
-  return address.port;
 }

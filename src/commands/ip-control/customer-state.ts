@@ -2,10 +2,10 @@ import {
   type AddressLedger,
   applyToLedger,
   EMPTY_LEDGER,
-  type InDeployment,
   regionAddresses,
 } from '../../events/ip-control/address-ledger.ts';
 import type { CustomerEvent } from '../../events/ip-control/customer.ts';
+import { inDeployment } from '../../events/ip-control/in-deployment.ts';
 import {
   applyToWhitelist,
   EMPTY_WHITELIST,
@@ -55,20 +55,6 @@ export const UNREGISTERED: CustomerState = { phase: 'unregistered' };
 /** One list of one region. */
 export function commitKey(regionId: number, list: ListKind): string {
   return `${regionId}/${list}`;
-}
-
-/** What the commit of a list that is under way carries. */
-export function inDeployment(
-  { ledger, whitelist }: Pick<Registered, 'ledger' | 'whitelist'>,
-  regionId: number,
-  list: ListKind,
-): InDeployment | undefined {
-  switch (list) {
-    case 'BLACKHOLE':
-      return regionAddresses(ledger, regionId).inDeployment;
-    case 'SRC_WHITELIST':
-      return regionWhitelist(whitelist, regionId).inDeployment;
-  }
 }
 
 /** What a list is to hold as things are, whether that is on routers yet or not. */

@@ -1,8 +1,9 @@
 import type { Aggregate } from '../../commands/handle.ts';
 import type { CustomerCommand } from '../../commands/ip-control/customer.ts';
-import { commitKey, type CustomerState, inDeployment } from '../../commands/ip-control/customer-state.ts';
+import { commitKey, type CustomerState } from '../../commands/ip-control/customer-state.ts';
 import type { RegionCommand } from '../../commands/ip-control/region.ts';
 import type { RegionRouter, RegionState } from '../../commands/ip-control/region-state.ts';
+import { inDeployment } from '../../events/ip-control/in-deployment.ts';
 import { contentOf } from '../../events/ip-control/list-content.ts';
 import type { CustomerEvent } from '../../events/ip-control/customer.ts';
 import type { RegionEvent } from '../../events/ip-control/region.ts';

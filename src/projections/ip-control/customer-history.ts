@@ -4,11 +4,11 @@ import {
   type AddressLedger,
   applyToLedger,
   EMPTY_LEDGER,
-  type InDeployment,
   pendingAddresses,
   regionAddresses,
 } from '../../events/ip-control/address-ledger.ts';
 import type { CommitSettled, CustomerEvent } from '../../events/ip-control/customer.ts';
+import { inDeployment } from '../../events/ip-control/in-deployment.ts';
 import { contentOf } from '../../events/ip-control/list-content.ts';
 import {
   applyToWhitelist,
@@ -17,7 +17,7 @@ import {
   regionWhitelist,
   type SourceWhitelist,
 } from '../../events/ip-control/source-whitelist-ledger.ts';
-import type { ListKind } from '../../events/ip-control/vocabulary.ts';
+import type { ListContent, ListKind } from '../../events/ip-control/vocabulary.ts';
 
 /** What was on all routers, by region. */
 type Deployed = ReadonlyMap<number, RangeSet>;
@@ -41,7 +41,7 @@ export function applyToHistory(history: CustomerHistory, event: CustomerEvent): 
   const whitelist = applyToWhitelist(history.whitelist, event);
   if (event.type !== 'CommitCompleted') return { ...history, ledger, whitelist };
   const { regionId, list } = event.data;
-  const content = inDeploymentOf(history, regionId, list)?.content ?? RangeSet.empty;
+  const content = inDeployment(history, regionId, list)?.content ?? RangeSet.empty;
   const deployed = { ...history.deployed, [list]: new Map(history.deployed[list]).set(regionId, content) };
   return { ledger, whitelist, deployed };
 }
@@ -76,24 +76,15 @@ export function regionsAt({ ledger, whitelist, deployed }: CustomerHistory): rea
 
 /** What is wrong with what a commit says that it deployed, given the history before it; `undefined` when the events agree. */
 export function contentProblem(history: CustomerHistory, { data }: CommitSettled): string | undefined {
-  const inDeployment = inDeploymentOf(history, data.regionId, data.list);
-  if (inDeployment === undefined) return `commit ${data.commitSetId} was settled without having been requested`;
-  const expected = contentOf(coverTexts(inDeployment.content));
+  const carried = inDeployment(history, data.regionId, data.list);
+  if (carried === undefined) return `commit ${data.commitSetId} was settled without having been requested`;
+  const expected = contentOf(coverTexts(carried.content));
   const isSame = expected.sha256 === data.content.sha256 && expected.prefixes === data.content.prefixes;
   return isSame
     ? undefined
-    : `commit ${data.commitSetId} deployed other blocks than the events say (${data.content.prefixes}, not ${expected.prefixes})`;
+    : `commit ${data.commitSetId} deployed other blocks than the events say: ${shown(data.content)}, not ${shown(expected)}`;
 }
 
-function inDeploymentOf(
-  { ledger, whitelist }: CustomerHistory,
-  regionId: number,
-  list: ListKind,
-): InDeployment | undefined {
-  switch (list) {
-    case 'BLACKHOLE':
-      return regionAddresses(ledger, regionId).inDeployment;
-    case 'SRC_WHITELIST':
-      return regionWhitelist(whitelist, regionId).inDeployment;
-  }
+function shown({ prefixes, sha256 }: ListContent): string {
+  return `${prefixes} with SHA-256 ${sha256.slice(0, 16)}…`;
 }
