@@ -1,6 +1,7 @@
 import { type DestinationStream, type Logger, pino } from 'pino';
 import { build as prettyStream } from 'pino-pretty';
 import type { Log } from '../ports/log.ts';
+import { systemClock } from './clock.ts';
 
 /** Fields that are never printed, whatever holds them: the last line of defence, since nobody should hand a secret to a log. */
 const SECRET_FIELDS: ReadonlySet<string> = new Set([
@@ -34,7 +35,8 @@ export function createLog({ level, destination = 'stdout' }: LogOptions): Log {
     {
       level,
       base: null,
-      timestamp: pino.stdTimeFunctions.isoTime,
+      // As events write it, and many times cheaper than pino's own.
+      timestamp: () => `,"time":"${systemClock.nowText()}"`,
       // In place of pino's own redaction, which looks up each path in each line: 90 µs a line with these fields.
       formatters: { level: (label) => ({ level: label }), log: redacted },
       serializers: { error: pino.stdSerializers.err },
@@ -63,11 +65,14 @@ function logOf(logger: Logger): Log {
   };
 }
 
-/** A copy of the fields without their secrets. */
+/** The fields without their secrets. */
 function redacted(fields: object): Record<string, unknown> {
-  const entries = Object.entries(fields);
-  if (!entries.some(([name, value]) => isSecret(name) || isObject(value))) return { ...fields };
-  return Object.fromEntries(entries.map(([name, value]) => [name, shown(name, value, DEPTH_MAX)]));
+  const copy: Record<string, unknown> = { ...fields };
+  for (const name in copy) {
+    // Most fields are texts and numbers that hide nothing: they stay as they are.
+    if (isObject(copy[name]) || isSecret(name)) copy[name] = shown(name, copy[name], DEPTH_MAX);
+  }
+  return copy;
 }
 
 function shown(name: string, value: unknown, depth: number): unknown {

@@ -1,3 +1,4 @@
+import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
 import { type Command, type Decider, type Decision, isRefusal, type Refusal } from '../kernel/decider.ts';
 import type { Event, Sealed } from '../kernel/event.ts';
 import { isHandled } from '../kernel/event.ts';
@@ -55,6 +56,8 @@ const SNAPSHOT_EVERY = 1_000;
 /** Commands on one stream. */
 const WAITING_MAX = 10_000;
 const APPEND_EVENTS_MAX = 500;
+/** From here on a longer wait would gain little. */
+const GATHERED_MAX = 64;
 
 /** A line's state as of one revision. */
 type Point<S> = Readonly<{ state: S; revision: bigint; hash: string; at: string }>;
@@ -207,8 +210,7 @@ class StreamLines<C extends Command, S, E extends Event> {
       line.waiting.push(entry);
       if (!line.isAppending) {
         line.isAppending = true;
-        // What is asked in the same turn of the event loop goes together.
-        setImmediate(() => void this.#appendWaiting(stream, line));
+        void this.#appendWaiting(stream, line);
       }
       return entry;
     } catch (error) {
@@ -219,8 +221,19 @@ class StreamLines<C extends Command, S, E extends Event> {
   }
 
   async #appendWaiting(stream: string, line: Line<S, E>): Promise<void> {
-    while (line.waiting.length > 0) await this.#append(stream, line, takeAppend(line.waiting));
+    while (line.waiting.length > 0) {
+      await this.#gather(line);
+      await this.#append(stream, line, takeAppend(line.waiting));
+    }
     line.isAppending = false;
+  }
+
+  /** What is asked in the same turn of the event loop goes together; under load, what is asked in the next turns too. */
+  async #gather({ waiting }: Line<S, E>): Promise<void> {
+    for (let known = 0; waiting.length > known && waiting.length < GATHERED_MAX;) {
+      known = waiting.length;
+      await turnOfTheLoop();
+    }
   }
 
   async #append(stream: string, line: Line<S, E>, entries: readonly Entry<S, E>[]): Promise<void> {

@@ -44,14 +44,12 @@ export function checkLink(previousHash: string, recorded: Recorded): boolean {
 /** SHA-256 (hex) over the previous hash and the event's canonical content. */
 function hashOf(stream: string, id: string, { type, data }: Event, metadata: Omit<Metadata, 'hash'>): string {
   const { actor, at, schema, $correlationId, $causationId, previousHash } = metadata;
-  const content = {
-    data,
-    id,
-    metadata: { $causationId, $correlationId, actor, at, previousHash, schema },
-    stream,
-    type,
-  };
-  return digest('sha256', previousHash + canonicalJson(content), 'hex');
+  // What `canonicalJson` gives for all of it: the names are known, and in order.
+  const content =
+    `{"data":${canonicalJson(data)},"id":${quoted(id)},"metadata":{"$causationId":${quoted($causationId)},` +
+    `"$correlationId":${quoted($correlationId)},"actor":${quoted(actor)},"at":${quoted(at)},` +
+    `"previousHash":${quoted(previousHash)},"schema":${schema}},"stream":${quoted(stream)},"type":${quoted(type)}}`;
+  return digest('sha256', previousHash + content, 'hex');
 }
 
 /**

@@ -1,5 +1,5 @@
 import { createServer, IncomingMessage, type Server, ServerResponse } from 'node:http';
-import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
+import express, { type ErrorRequestHandler, type Express, type RequestHandler, Router } from 'express';
 import type { Store } from 'express-rate-limit';
 import type { Log } from '../ports/log.ts';
 import { StoreUnavailable } from '../ports/event-store.ts';
@@ -7,14 +7,15 @@ import type { CustomerView } from '../projections/ip-control/customer-view.ts';
 import type { TokenView } from '../projections/ip-control/token-view.ts';
 import type { Views } from '../projections/shelf.ts';
 import { identifyCaller, requireCaller } from './authentication.ts';
+import { type Connections, watchConnections } from './connections.ts';
 import { healthRoutes, type Readiness } from './health.ts';
 import { ipRoutes, type IpDependencies } from './ip-control/ips.ts';
 import { sourceWhitelistRoutes, type SourceWhitelistDependencies } from './ip-control/source-whitelist.ts';
 import { subnetRoutes, type SubnetViews } from './ip-control/subnets.ts';
 import { limitRate, showDefaultLimit } from './limits.ts';
 import { type Problem, problems, sendProblem } from './problems.ts';
-import { contextOf, requestContext } from './request-context.ts';
-import { answerUnreadableRequests, requireHost } from './unreadable-requests.ts';
+import { contextOf, openContext } from './request-context.ts';
+import { answerUnreadableRequests, lacksHost } from './unreadable-requests.ts';
 
 export type HttpDependencies = IpDependencies &
   SourceWhitelistDependencies &
@@ -28,8 +29,10 @@ export type HttpDependencies = IpDependencies &
     rateLimitStore?: Store;
   }>;
 
-/** The HTTP server of the customer API and the health pages; not listening yet. */
-export function createHttpServer(dependencies: HttpDependencies): Server {
+/** The HTTP server of the customer API and the health pages, not listening yet, and its connections. */
+export function createHttpServer(
+  dependencies: HttpDependencies,
+): Readonly<{ server: Server; connections: Connections }> {
   const { views, log, trustProxy, rateLimitStore, isCaughtUp } = dependencies;
   const app = express();
   app.set('case sensitive routing', true);
@@ -37,23 +40,39 @@ export function createHttpServer(dependencies: HttpDependencies): Server {
   app.set('etag', false);
   app.set('x-powered-by', false);
   app.set('query parser', 'simple');
-  app.use(requestContext, showDefaultLimit, logAnswer(log), requireHost);
-  app.use(healthRoutes(dependencies.readiness));
-  app.use((_request, response, next) => (isCaughtUp() ? next() : sendProblem(response, problems.unavailable)));
-  app.use(identifyCaller(views), limitRate(rateLimitStore));
+  const known = [whenCaughtUp(isCaughtUp), identifyCaller(views), limitRate(rateLimitStore)];
+  const api = Router({ caseSensitive: true });
   // Changes come first: they are what must be quick under attack.
-  app.use('/api/v1', requireCaller, ipRoutes(dependencies), subnetRoutes(views), sourceWhitelistRoutes(dependencies));
-  app.use((_request, response) => sendProblem(response, problems.notFound));
+  api.use(...known, requireCaller, ipRoutes(dependencies), subnetRoutes(views), sourceWhitelistRoutes(dependencies));
+  api.use(answerNotFound);
+  app.use(openExchange(log));
+  app.use('/api/v1', api);
+  app.use(healthRoutes(dependencies.readiness));
+  app.use(...known, answerNotFound);
   app.use(answerError(log));
   return serverOf(app);
 }
 
-function logAnswer(log: Log): RequestHandler {
+const answerNotFound: RequestHandler = (_request, response) => sendProblem(response, problems.notFound);
+
+function whenCaughtUp(isCaughtUp: () => boolean): RequestHandler {
+  return (_request, response, next) => (isCaughtUp() ? next() : sendProblem(response, problems.unavailable));
+}
+
+function pathOf(url: string): string {
+  const query = url.indexOf('?');
+  return query === -1 ? url : url.slice(0, query);
+}
+
+/** What every request gets, whatever becomes of it. */
+function openExchange(log: Log): RequestHandler {
   return (request, response, next) => {
+    const context = openContext(request, response);
+    showDefaultLimit(response);
     const { method } = request;
-    const [path] = request.originalUrl.split('?');
+    const path = pathOf(request.originalUrl);
     response.once('close', () => {
-      const { requestId, caller, startedMilliseconds } = contextOf(response);
+      const { requestId, caller, startedMilliseconds } = context;
       log.info(
         {
           requestId,
@@ -66,7 +85,8 @@ function logAnswer(log: Log): RequestHandler {
         'request',
       );
     });
-    next();
+    if (lacksHost(request)) sendProblem(response, problems.badRequest);
+    else next();
   };
 }
 
@@ -88,7 +108,7 @@ function problemOf(error: unknown): Problem {
   const type = 'type' in error ? error.type : undefined;
   switch (error.status) {
     case 400:
-      return type === 'entity.parse.failed' ? problems.malformedJson : problems.badRequest;
+      return problems.badRequest;
     case 413:
       return problems.bodyTooLarge;
     case 415:
@@ -102,7 +122,7 @@ function problemOf(error: unknown): Problem {
  * Express sets the prototype of each request and response, which on Node 20 makes them survive young garbage collections and costs most
  * of its time. Handing Node classes whose prototypes are Express's own makes that call a no-op.
  */
-function serverOf(app: Express): Server {
+function serverOf(app: Express): Readonly<{ server: Server; connections: Connections }> {
   class ExpressRequest extends IncomingMessage {}
   class ExpressResponse extends ServerResponse {}
   for (const [own, theirs] of [
@@ -124,9 +144,10 @@ function serverOf(app: Express): Server {
     { IncomingMessage: ExpressRequest, ServerResponse: ExpressResponse, requireHostHeader: false },
     app,
   );
-  answerUnreadableRequests(server);
+  const connections = watchConnections(server);
+  answerUnreadableRequests(server, connections);
   server.keepAliveTimeout = 65_000;
   server.requestTimeout = 60_000;
   server.headersTimeout = 30_000;
-  return server;
+  return { server, connections };
 }

@@ -1,5 +1,5 @@
 import type { Server, ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 
 /** The connections of a server, each with the answers that it waits for. */
 export type Connections = Readonly<{
@@ -8,11 +8,13 @@ export type Connections = Readonly<{
    * What is not answered after `milliseconds` is cut off.
    */
   close: (milliseconds: number) => Promise<void>;
+  /** The answer to the newest request on a connection, as long as it is not over. */
+  newestAnswer: (socket: Duplex) => ServerResponse | undefined;
 }>;
 
 /** Watches the connections of a server that does not listen yet. Node's own idea of an idle one leaves out those that were never used. */
 export function watchConnections(server: Server): Connections {
-  const underWay = new Map<Socket, Set<ServerResponse>>();
+  const underWay = new Map<Duplex, Set<ServerResponse>>();
   let isClosing = false;
   server.on('connection', (socket) => {
     underWay.set(socket, new Set());
@@ -31,6 +33,7 @@ export function watchConnections(server: Server): Connections {
   });
 
   return {
+    newestAnswer: (socket) => [...(underWay.get(socket) ?? [])].at(-1),
     close: (milliseconds) =>
       new Promise((resolve) => {
         isClosing = true;

@@ -3,6 +3,9 @@ export function jsonText(value: unknown): string {
   if (typeof value === 'bigint') return value.toString();
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
   if (Array.isArray(value)) return `[${value.map(jsonText).join(',')}]`;
-  const members = Object.entries(value).filter(([, member]) => member !== undefined);
-  return `{${members.map(([name, member]) => `${JSON.stringify(name)}:${jsonText(member)}`).join(',')}}`;
+  let text = '';
+  for (const [name, member] of Object.entries(value)) {
+    if (member !== undefined) text += `${text === '' ? '' : ','}${JSON.stringify(name)}:${jsonText(member)}`;
+  }
+  return `{${text}}`;
 }

@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import type { RequestHandler } from 'express';
 import { ipKeyGenerator, rateLimit, type Store } from 'express-rate-limit';
 import { sendProblem, tooManyRequests } from './problems.ts';
@@ -10,18 +11,21 @@ const WINDOW_MILLISECONDS = 60_000;
 const IPV6_SUBNET_BITS = 64;
 
 /** For answers that come before anybody is counted. */
-export const showDefaultLimit: RequestHandler = (_request, response, next) => {
-  response.setHeader('X-RateLimit-Limit', RATE_LIMIT_DEFAULT_TEXT);
-  response.setHeader('X-RateLimit-Remaining', RATE_LIMIT_DEFAULT_TEXT);
-  next();
-};
+export function showDefaultLimit(response: ServerResponse): void {
+  showLimit(response, RATE_LIMIT_DEFAULT_TEXT, RATE_LIMIT_DEFAULT_TEXT);
+}
+
+function showLimit(response: ServerResponse, limit: string, remaining: string): void {
+  response.setHeader('X-RateLimit-Limit', limit);
+  response.setHeader('X-RateLimit-Remaining', remaining);
+}
 
 /**
  * Counts requests in windows of 60 s: per customer, all tokens together; strangers per client address (IPv6: per /64).
  * Sends `X-RateLimit-Limit` and `X-RateLimit-Remaining`; 429 when there is none left. `store` is shared between servers when given.
  */
 export function limitRate(store?: Store): RequestHandler {
-  return rateLimit({
+  const count = rateLimit({
     windowMs: WINDOW_MILLISECONDS,
     limit: (_request, response) =>
       contextOf(response).caller?.customer.settings.rateLimitPerMinute ?? RATE_LIMIT_DEFAULT,
@@ -30,22 +34,32 @@ export function limitRate(store?: Store): RequestHandler {
       if (caller !== undefined) return `customer:${caller.customer.customerId}`;
       return `address:${ipKeyGenerator(request.ip ?? '', IPV6_SUBNET_BITS)}`;
     },
-    legacyHeaders: true,
+    // Its own headers come with two more that nobody asked for, made anew for each answer.
+    legacyHeaders: false,
     standardHeaders: false,
     validate: false,
     handler: (request, response) => {
-      // The library keeps what it counted on the request, under the default name of its own option.
-      const resetTime = rateLimitReset(request);
-      const milliseconds = resetTime === undefined ? WINDOW_MILLISECONDS : resetTime.getTime() - Date.now();
+      const counted = showCounted(request, response);
+      const milliseconds =
+        counted?.resetTime === undefined ? WINDOW_MILLISECONDS : counted.resetTime.getTime() - Date.now();
       sendProblem(response, tooManyRequests(Math.max(1, Math.ceil(milliseconds / 1000))));
     },
     ...(store === undefined ? {} : { store }),
   });
+  return (request, response, next) =>
+    count(request, response, (error?: unknown) => {
+      if (error === undefined) showCounted(request, response);
+      next(error);
+    });
 }
 
-function rateLimitReset(request: object): Date | undefined {
-  if (!('rateLimit' in request)) return undefined;
-  const info = request.rateLimit;
-  if (typeof info !== 'object' || info === null || !('resetTime' in info)) return undefined;
-  return info.resetTime instanceof Date ? info.resetTime : undefined;
+/** The library keeps what it counted on the request, under the default name of its own option. */
+type Counted = Readonly<{ limit: number; remaining: number; resetTime: Date | undefined }>;
+
+function showCounted(request: object & { rateLimit?: Counted }, response: ServerResponse): Counted | undefined {
+  const counted = request.rateLimit;
+  // Whoever sent what can't be read after the request has been answered already.
+  if (counted !== undefined && !response.headersSent)
+    showLimit(response, String(counted.limit), String(counted.remaining));
+  return counted;
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Request, RequestHandler, Response } from 'express';
+import type { Request, Response } from 'express';
 import { invariant } from '../kernel/invariant.ts';
 import type { CustomerView } from '../projections/ip-control/customer-view.ts';
 
@@ -9,21 +9,30 @@ export type Caller = Readonly<{ customer: CustomerView; tokenId: string }>;
 /** What the middlewares find out about one request. */
 export type RequestContext = { requestId: string; startedMilliseconds: number; caller: Caller | undefined };
 
-const contexts = new WeakMap<Response, RequestContext>();
+declare global {
+  // Express's own way for types to say what `response.locals` holds.
+  namespace Express {
+    interface Locals {
+      context?: RequestContext;
+    }
+  }
+}
+
 const SANE_REQUEST_ID = /^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$/;
 
-/** Gives every request an id, an incoming one that looks sane included, and sends it back. */
-export const requestContext: RequestHandler = (request, response, next) => {
+/** Gives a request its context, with an id, an incoming one that looks sane included, and sends the id back. */
+export function openContext(request: Request, response: Response): RequestContext {
   const incoming = request.headers['x-request-id'];
   const requestId = typeof incoming === 'string' && SANE_REQUEST_ID.test(incoming) ? incoming : randomUUID();
-  contexts.set(response, { requestId, startedMilliseconds: performance.now(), caller: undefined });
+  const context = { requestId, startedMilliseconds: performance.now(), caller: undefined };
+  response.locals.context = context;
   response.setHeader('X-Request-Id', requestId);
-  next();
-};
+  return context;
+}
 
-/** The context of a response that passed `requestContext`. */
+/** The context of a response that passed `openContext`. */
 export function contextOf(response: Response): RequestContext {
-  const context = contexts.get(response);
+  const { context } = response.locals;
   invariant(context, 'every request has a context');
   return context;
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
-import type { RequestHandler } from 'express';
+import type { Connections } from './connections.ts';
 import { RATE_LIMIT_DEFAULT_TEXT } from './limits.ts';
 import { type Problem, problems, sendProblem } from './problems.ts';
 
@@ -15,35 +15,25 @@ const PROBLEM_OF_CODE: Readonly<Record<string, Problem>> = {
 const LINGER_MILLISECONDS = 1_000;
 
 /** HTTP/1.1 wants a Host header (RFC 9112, 3.2). Node would refuse without our headers. */
-export const requireHost: RequestHandler = (request, response, next) => {
-  if (request.headers.host === undefined && request.httpVersion === '1.1') sendProblem(response, problems.badRequest);
-  else next();
-};
+export function lacksHost({ headers, httpVersion }: IncomingMessage): boolean {
+  return headers.host === undefined && httpVersion === '1.1';
+}
 
 /** Answers what never becomes a request, or stops in the middle of one, as everything else is answered. */
 export function answerUnreadableRequests(
   server: Server<typeof IncomingMessage, typeof ServerResponse<IncomingMessage>>,
+  { newestAnswer }: Pick<Connections, 'newestAnswer'>,
 ): void {
-  const underWay = new WeakMap<Duplex, Readonly<{ request: IncomingMessage; response: ServerResponse }>>();
-  server.on('request', (request, response) => {
-    const { socket } = request;
-    const exchange = { request, response };
-    underWay.set(socket, exchange);
-    response.once('close', () => {
-      if (underWay.get(socket) === exchange) underWay.delete(socket);
-    });
-  });
   server.on('checkExpectation', (_request, response) => {
     for (const [name, value] of Object.entries(ownHeaders())) response.setHeader(name, value);
     sendProblem(response, problems.expectationFailed);
   });
   server.on('clientError', (error, socket) => {
     const problem = PROBLEM_OF_CODE[codeOf(error)] ?? problems.badRequest;
-    const exchange = underWay.get(socket);
-    if (exchange === undefined) return answerRaw(socket, problem);
-    const { request, response } = exchange;
+    const response = newestAnswer(socket);
+    if (response === undefined) return answerRaw(socket, problem);
     // What is wrong may also be what follows a request that is being worked on: its answer must not be this one.
-    if (request.complete || response.headersSent) return void socket.destroy(error);
+    if (response.req.complete || response.headersSent) return void socket.destroy(error);
     response.setHeader('Connection', 'close');
     sendProblem(response, problem);
   });

@@ -10,7 +10,6 @@ import { commitNow } from '../commands/ip-control/commit-now.ts';
 import { type CommitWatch, openCommitWatch } from '../commands/ip-control/commit-watch.ts';
 import type { Config } from '../config.ts';
 import { createHttpServer } from '../http/app.ts';
-import { watchConnections } from '../http/connections.ts';
 import { createMetricsServer } from '../http/metrics.ts';
 import { sharedCounts } from '../http/shared-counts.ts';
 import type { Lease } from '../ports/leases.ts';
@@ -93,7 +92,7 @@ async function startParts(config: Config, log: Log, stores: Stores, own: OwnLeas
   const { aggregates, views, reading, watch, ended } = runners;
   const { customers } = aggregates;
   const { synchronousTimeoutMilliseconds: timeoutMilliseconds } = config;
-  const http = createHttpServer({
+  const { server: http, connections } = createHttpServer({
     customers,
     views,
     evidence: stores.evidence,
@@ -109,7 +108,6 @@ async function startParts(config: Config, log: Log, stores: Stores, own: OwnLeas
     trustProxy: config.trustProxy,
     ...(stores.rateLimits === undefined ? {} : { rateLimitStore: sharedCounts(stores.rateLimits, { clock, log }) }),
   });
-  const connections = watchConnections(http);
   const metrics = createMetricsServer(views.routerUpkeep, log);
   let evidenceRecovery: EvidenceRecovery | undefined;
   let stopping: Promise<void> | undefined;

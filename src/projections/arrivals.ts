@@ -17,7 +17,7 @@ const SWEEP_MILLISECONDS = 250;
 
 /** Nothing is reached yet. One timer serves all who wait: timeouts are rare, arrivals are not. */
 export function openArrivals(clock: Clock): Arrivals {
-  let waiters: readonly Waiter[] = [];
+  let waiters: Waiter[] = [];
   let isSweeping = false;
   let newest = BEGINNING;
 
@@ -34,7 +34,7 @@ export function openArrivals(clock: Clock): Arrivals {
     reached: (position, timeoutMilliseconds) => {
       if (position <= newest) return Promise.resolve(true);
       return new Promise((settle) => {
-        waiters = [...waiters, { position, deadline: clock.monotonicMilliseconds() + timeoutMilliseconds, settle }];
+        waiters.push({ position, deadline: clock.monotonicMilliseconds() + timeoutMilliseconds, settle });
         void sweep();
       });
     },

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { watchConnections } from '../../src/http/connections.ts';
 import { answerUnreadableRequests } from '../../src/http/unreadable-requests.ts';
 import { checkedAnswer, openApiClient } from '../support/api-client.ts';
 import { addCustomer, addRegion, openEdgeward } from '../support/edgeward-server.ts';
@@ -203,7 +204,7 @@ test('a body or a header that does not come in time is 408', async () => {
       .setHeader('X-Request-Id', 'slow');
     request.resume();
   });
-  answerUnreadableRequests(server);
+  answerUnreadableRequests(server, watchConnections(server));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const address = server.address();
