@@ -71,11 +71,20 @@ export function canonicalJson(value: unknown): string {
 }
 
 function canonicalArray(items: readonly unknown[]): string {
+  // A text has one form in JSON, and many of them are written at once: a bulk change holds up to 10,000.
+  if (items.length >= MANY && areTexts(items)) return JSON.stringify(items);
   let text = '[';
   for (let index = 0; index < items.length; index += 1) {
     text += index === 0 ? canonicalJson(items[index]) : `,${canonicalJson(items[index])}`;
   }
   return `${text}]`;
+}
+
+const MANY = 16;
+
+function areTexts(items: readonly unknown[]): boolean {
+  for (const item of items) if (typeof item !== 'string') return false;
+  return true;
 }
 
 function canonicalObject(fields: Readonly<Record<string, unknown>>): string {

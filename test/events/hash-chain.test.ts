@@ -162,6 +162,23 @@ function backwards(value: unknown): unknown {
   );
 }
 
+test('many texts are written as each of them is', () => {
+  const text = fc.oneof(
+    fc.string(),
+    fc.string({ unit: 'binary' }),
+    fc.constantFrom('\ud800', '"', '\u2028', '10.0.0.1'),
+  );
+  fc.assert(
+    fc.property(fc.array(text, { minLength: 10, maxLength: 40 }), (texts) => {
+      assert.is(canonicalJson(texts), `[${texts.map(canonicalJson).join(',')}]`);
+    }),
+  );
+  const texts = Array.from({ length: 40 }, () => '10.0.0.1');
+  assert.is(canonicalJson([...texts, 1]), `[${texts.map(canonicalJson).join(',')},1]`);
+  assert.throws(() => canonicalJson([...texts, undefined]), /not plain JSON/);
+  assert.throws(() => canonicalJson(Object.assign([...texts], { length: 50 })), /not plain JSON/);
+});
+
 test('what is not plain JSON is refused; undefined fields are left out', () => {
   assert.is(canonicalJson({ b: undefined, a: -0 }), '{"a":0}');
   for (const value of [undefined, Number.NaN, Number.POSITIVE_INFINITY, 1n, new Map(), () => 1, [undefined]]) {

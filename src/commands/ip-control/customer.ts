@@ -1,9 +1,10 @@
-import type { Address } from '../../kernel/addresses/address.ts';
+import { isAddressProblem } from '../../kernel/addresses/address-problem.ts';
+import { type Address, parseAddress } from '../../kernel/addresses/address.ts';
 import { RangeSet } from '../../kernel/addresses/range-set.ts';
-import { rangeTexts } from '../../kernel/addresses/range-text.ts';
 import { type Command, type Decider, type Decision, refuse } from '../../kernel/decider.ts';
+import { invariant } from '../../kernel/invariant.ts';
 import type { StreamCategory } from '../../kernel/stream-name.ts';
-import { regionAddresses, subnetRange } from '../../events/ip-control/address-ledger.ts';
+import { changedTexts, regionAddresses, subnetRange } from '../../events/ip-control/address-ledger.ts';
 import { type CustomerEvent, customerEvents } from '../../events/ip-control/customer.ts';
 import { regionWhitelist } from '../../events/ip-control/source-whitelist-ledger.ts';
 import type { CustomerSettings, ListContent, ListKind, RouterOutcome } from '../../events/ip-control/vocabulary.ts';
@@ -21,7 +22,7 @@ import { decideSourceWhitelist, type SourceWhitelistCommand } from './source-whi
 /** Which addresses a change is about. `one` and `list` must be the customer's own; of a `block`, what is not its own is passed over. */
 export type ChangeTarget =
   | Readonly<{ mode: 'one'; address: Address; text: string }>
-  | Readonly<{ mode: 'list'; set: RangeSet; addresses: readonly Address[]; texts: readonly string[] }>
+  | Readonly<{ mode: 'list'; set: RangeSet; texts: readonly string[] }>
   | Readonly<{ mode: 'block'; set: RangeSet }>;
 
 type CommitReference = Readonly<{ regionId: number; list: ListKind; commitSetId: string; attempt: number }>;
@@ -81,7 +82,7 @@ function decide(command: CustomerCommand, state: CustomerState): Decision<Custom
       if (subnet === undefined) return [];
       const { subnetId, cidr, regionId } = subnet;
       const disabled = regionAddresses(state.ledger, regionId).disabled.intersection(RangeSet.of(subnetRange(cidr)));
-      return [{ type: 'SubnetReleased', data: { subnetId, cidr, regionId, wasDisabled: rangeTexts(disabled) } }];
+      return [{ type: 'SubnetReleased', data: { subnetId, cidr, regionId, wasDisabled: changedTexts(disabled) } }];
     }
     case 'ChangeAddresses':
       return changeAddresses(command.data, state);
@@ -131,7 +132,7 @@ function changeAddresses(
       action === 'disable' ? asked.intersection(owned).difference(disabled) : asked.intersection(disabled);
     if (changed.isEmpty) continue;
     const type = action === 'disable' ? 'AddressesDisabled' : 'AddressesEnabled';
-    events.push({ type, data: { regionId, ranges: rangeTexts(changed) } });
+    events.push({ type, data: { regionId, ranges: changedTexts(changed) } });
   }
   return events;
 }
@@ -149,10 +150,16 @@ function firstStranger(target: ChangeTarget, { ledger }: Registered): ReturnType
       let strangers = target.set;
       for (const { owned } of ledger.values()) strangers = strangers.difference(owned);
       if (strangers.isEmpty) return undefined;
-      const at = target.addresses.findIndex((address) => strangers.contains(address));
+      const at = target.texts.findIndex((text) => strangers.contains(addressOf(text)));
       return refuse('address-not-owned', `IP ${target.texts[at]} does not belong to your account.`, `ips.${at}`);
     }
   }
+}
+
+function addressOf(text: string): Address {
+  const address = parseAddress(text);
+  invariant(!isAddressProblem(address), `${text} of a list that was read`);
+  return address;
 }
 
 function requestCommit(

@@ -1,7 +1,7 @@
 import { RangeSet } from '../../kernel/addresses/range-set.ts';
 import { isAddressProblem } from '../../kernel/addresses/address-problem.ts';
 import { parseCidr, rangeOfCidr } from '../../kernel/addresses/cidr.ts';
-import { parseRangeTexts } from '../../kernel/addresses/range-text.ts';
+import { parseRangeTexts, rangeTexts } from '../../kernel/addresses/range-text.ts';
 import type { AddressRange } from '../../kernel/addresses/address-range.ts';
 import { invariant } from '../../kernel/invariant.ts';
 import type { CustomerEvent } from './customer.ts';
@@ -93,6 +93,13 @@ export function changedAddresses(texts: readonly string[]): RangeSet {
   const set = parseRangeTexts(texts);
   changedSets.set(texts, set);
   return set;
+}
+
+/** The range texts of a set for an event; `changedAddresses` of many need not read them again. */
+export function changedTexts(set: RangeSet): string[] {
+  const texts = rangeTexts(set);
+  if (texts.length >= REMEMBERED_FROM) changedSets.set(texts, set);
+  return texts;
 }
 
 /** The address range of a subnet's CIDR, which was checked before it became an event. */

@@ -24,7 +24,12 @@ export function listNameOf(customerName: string): string {
 }
 
 /** Changed addresses as text: `a` for one address, `a-b` for a run; sorted, disjoint, IPv4 first. */
-export const rangeTexts = z.array(z.string()).min(1);
+export const rangeTexts = z.custom<string[]>(isTexts, { error: 'must be range texts, at least one' });
+
+/** As one check: a schema for each text costs more than reading the ranges, where there are thousands. */
+function isTexts(value: unknown): boolean {
+  return Array.isArray(value) && value.length > 0 && value.every((text) => typeof text === 'string');
+}
 
 /**
  * How a commit treats the routers of a region. `each`: every router takes the list for itself. `all-or-nothing`: they take it when

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { isAddressProblem } from '../../kernel/addresses/address-problem.ts';
 import { parseRange } from '../../kernel/addresses/address-range.ts';
-import { type Address, parseAddress } from '../../kernel/addresses/address.ts';
+import { parseAddressList } from '../../kernel/addresses/address-list.ts';
+import { parseAddress } from '../../kernel/addresses/address.ts';
 import { parseCidr, rangeOfCidr } from '../../kernel/addresses/cidr.ts';
 import { RangeSet } from '../../kernel/addresses/range-set.ts';
 import type { ChangeTarget } from '../../commands/ip-control/customer.ts';
@@ -9,7 +10,6 @@ import type { ChangeTarget } from '../../commands/ip-control/customer.ts';
 export const BULK_IPS_MAX = 10_000;
 
 const synchronous = z.boolean({ error: 'must be true or false.' }).default(false);
-const addressText = z.string({ error: 'must be an IP address as text.' });
 
 /** Body of `POST /ips/enable` and `/ips/disable`. */
 export const singleBody = z
@@ -39,16 +39,25 @@ function requiredAddress(issue: { input?: unknown }): string {
   return issue.input === undefined ? 'is required.' : 'must be an IP address as text.';
 }
 
+/** A list of texts. It may be long: each text having a schema of its own would cost more than reading the addresses. */
+const addressTexts = z
+  .custom<readonly string[]>(Array.isArray, { error: 'must be a list of IP addresses.', abort: true })
+  .check(({ value, issues }) => {
+    const report = (message: string, path: readonly number[]): number =>
+      issues.push({ code: 'custom', input: value, message, path: [...path] });
+    value.forEach((text: unknown, at) => {
+      if (typeof text !== 'string') report('must be an IP address as text.', [at]);
+    });
+    if (value.length === 0) report('must name at least one address.', []);
+    if (value.length > BULK_IPS_MAX) report(`must name at most ${BULK_IPS_MAX} addresses.`, []);
+  });
+
 /** Body of `POST /ips/bulk`. */
 export const bulkBody = z
   .strictObject({
     action: z.enum(['enable', 'disable'], { error: 'must be enable or disable.' }),
     synchronous,
-    ips: z
-      .array(addressText, { error: 'must be a list of IP addresses.' })
-      .min(1, 'must name at least one address.')
-      .max(BULK_IPS_MAX, `must name at most ${BULK_IPS_MAX} addresses.`)
-      .optional(),
+    ips: addressTexts.optional(),
     range: rangeBody.optional(),
     cidr: z.string({ error: 'must be a CIDR as text.' }).optional(),
   })
@@ -78,14 +87,10 @@ function bulkTarget({ ips, range, cidr }: BulkModes, report: Report): ChangeTarg
 }
 
 function listTarget(ips: readonly string[], report: Report): ChangeTarget | undefined {
-  const addresses: Address[] = [];
-  ips.forEach((text, at) => {
-    const address = parseAddress(text);
-    if (isAddressProblem(address)) report(['ips', at], address.problem);
-    else addresses.push(address);
-  });
-  if (addresses.length < ips.length) return undefined;
-  return { mode: 'list', set: RangeSet.ofAddresses(addresses), addresses, texts: ips };
+  const list = parseAddressList(ips);
+  if ('set' in list) return { mode: 'list', set: list.set, texts: ips };
+  for (const { at, problem } of list.problems) report(['ips', at], problem);
+  return undefined;
 }
 
 function rangeTarget(

@@ -10,6 +10,16 @@ export function ipv4Text(value: number): string {
   return `${OCTETS_DOT[value >>> 24]}${OCTETS_DOT[(value >>> 16) & 255]}${OCTETS_DOT[(value >>> 8) & 255]}${OCTETS[value & 255]}`;
 }
 
+/** The first three numbers of a dotted quad, each with its dot. */
+export function ipv4Prefix(value: number): string {
+  return `${OCTETS_DOT[value >>> 24]}${OCTETS_DOT[(value >>> 16) & 255]}${OCTETS_DOT[(value >>> 8) & 255]}`;
+}
+
+/** One number of a dotted quad. */
+export function octetText(octet: number): string {
+  return OCTETS[octet] ?? '';
+}
+
 /**
  * The RFC 5952 text of an IPv6 address in limbs (upper 32, middle 48, lower 48 bits).
  * After its section 5, IPv4-mapped addresses (`::ffff:0:0/96`), and only these, end in a dotted quad: `::ffff:192.0.2.1`.

@@ -2,11 +2,16 @@ import { comparePoints } from './edges.ts';
 import { EdgeBuilder } from './edge-builder.ts';
 import { EdgeCursor, type EdgeList } from './edge-list.ts';
 import { withSpan } from './edge-splice.ts';
+import { areComparable, IN_BOTH, IN_EITHER, IN_FIRST_ALONE, sweep } from './edge-sweep.ts';
 
-/** The addresses in either list. Costs the ranges of the smaller list, a search for each, and the chunks that change. */
+/**
+ * The addresses in either list. Costs the ranges of the smaller list, a search for each, and the chunks that change; where the lists are of
+ * like length, one walk over both.
+ */
 export function unionOf(a: EdgeList, b: EdgeList): EdgeList {
   if (b.isEmpty || a === b) return a;
   if (a.isEmpty) return b;
+  if (areComparable(a, b)) return sweep(a, b, IN_EITHER);
   const [small, big] = isSmaller(a, b) ? [a, b] : [b, a];
   const changed = withOnlyRange(big, small, true);
   if (changed !== undefined) return changed;
@@ -31,6 +36,9 @@ export function unionOf(a: EdgeList, b: EdgeList): EdgeList {
 export function intersectionOf(a: EdgeList, b: EdgeList): EdgeList {
   if (a.isEmpty || a === b) return a;
   if (b.isEmpty) return b;
+  if (isInOneRange(a, b)) return a;
+  if (isInOneRange(b, a)) return b;
+  if (areComparable(a, b)) return sweep(a, b, IN_BOTH);
   const [small, big] = isSmaller(a, b) ? [a, b] : [b, a];
   const { width } = big.space;
   const builder = new EdgeBuilder(big.space);
@@ -46,6 +54,7 @@ export function intersectionOf(a: EdgeList, b: EdgeList): EdgeList {
 /** The addresses of the first list that are not in the second. Costs as `unionOf`. */
 export function differenceOf(a: EdgeList, b: EdgeList): EdgeList {
   if (a.isEmpty || b.isEmpty) return a;
+  if (areComparable(a, b)) return sweep(a, b, IN_FIRST_ALONE);
   return withOnlyRange(a, b, false) ?? (isSmaller(a, b) ? smallWithoutBig(a, b) : bigWithoutSmall(a, b));
 }
 
@@ -54,6 +63,17 @@ function withOnlyRange(big: EdgeList, other: EdgeList, isFilled: boolean): EdgeL
   const only = other.chunks[0]?.edges;
   if (only === undefined || only.length !== 2 * big.space.width) return undefined;
   return withSpan(big, only, isFilled);
+}
+
+/** Whether one range of the second list holds all of the first: what a customer changes mostly lies in one subnet. */
+function isInOneRange(inner: EdgeList, outer: EdgeList): boolean {
+  const { width } = inner.space;
+  const first = inner.chunks[0]?.edges;
+  const last = inner.chunks.at(-1)?.edges;
+  if (first === undefined || last === undefined) return false;
+  const cursor = new EdgeCursor(outer);
+  cursor.seek(first, 0, 1);
+  return cursor.isInside && comparePoints(last, last.length - width, cursor.edges, cursor.at, width) <= 0;
 }
 
 /** Whether the first list has fewer ranges, about: counting them all would cost more than the right guess saves. */

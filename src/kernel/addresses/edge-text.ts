@@ -1,14 +1,22 @@
-import { ipv4Text, ipv6Text } from './address-text.ts';
+import { ipv4Prefix, ipv4Text, ipv6Text, octetText } from './address-text.ts';
 import type { EdgeList } from './edge-list.ts';
 import { decrementLimbs } from './limbs.ts';
 
 /** Adds the canonical text of every range of an IPv4 list: `"a"` for a single address, `"a-b"` otherwise. */
 export function pushIpv4Texts(list: EdgeList, texts: string[]): void {
+  // Neighbours in a list mostly have three of four numbers in common, and joining texts is what writing them costs.
+  let network = -1;
+  let prefix = '';
   for (const { edges } of list.chunks) {
     for (let at = 0; at < edges.length; at += 2) {
       const first = edges[at] ?? 0;
       const last = (edges[at + 1] ?? 0) - 1;
-      texts.push(first === last ? ipv4Text(first) : `${ipv4Text(first)}-${ipv4Text(last)}`);
+      if (first >>> 8 !== network) {
+        network = first >>> 8;
+        prefix = ipv4Prefix(first);
+      }
+      const text = `${prefix}${octetText(first & 255)}`;
+      texts.push(first === last ? text : `${text}-${ipv4Text(last)}`);
     }
   }
 }

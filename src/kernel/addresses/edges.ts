@@ -8,6 +8,7 @@ export type Edges = readonly number[];
 
 /** Compares the point at `a[i…]` with the one at `b[j…]`: negative, zero or positive. */
 export function comparePoints(a: Edges, i: number, b: Edges, j: number, width: number): number {
+  if (width === 1) return (a[i] ?? 0) - (b[j] ?? 0);
   for (let limb = 0; limb < width; limb++) {
     const difference = (a[i + limb] ?? 0) - (b[j + limb] ?? 0);
     if (difference !== 0) return difference;

@@ -4,6 +4,7 @@ import {
   type AddressLedger,
   applyToLedger,
   changedAddresses,
+  changedTexts,
   EMPTY_LEDGER,
   pendingAddresses,
   regionAddresses,
@@ -11,7 +12,9 @@ import {
 } from '../../../src/events/ip-control/address-ledger.ts';
 import { decodeLedger, encodeLedger } from '../../../src/events/ip-control/address-ledger-json.ts';
 import type { CustomerEvent } from '../../../src/events/ip-control/customer.ts';
-import { RangeTextError } from '../../../src/kernel/addresses/range-text.ts';
+import type { AddressRange } from '../../../src/kernel/addresses/address-range.ts';
+import { RangeSet } from '../../../src/kernel/addresses/range-set.ts';
+import { RangeTextError, rangeTexts } from '../../../src/kernel/addresses/range-text.ts';
 import { plain } from '../../specification.ts';
 import {
   assigned,
@@ -109,6 +112,18 @@ test('range texts of events are read as what they spell, however often', () => {
   for (const texts of [['192.0.2.1', '192.0.2.4-192.0.2.9'], many]) {
     assert.equal(changedAddresses(texts).toJSON(), texts);
     assert.equal(changedAddresses(texts).toJSON(), texts);
+  }
+});
+
+test('the texts of a set spell it, and many of them need not be read again', () => {
+  for (const count of [1, 40]) {
+    const set = RangeSet.of(
+      ...Array.from({ length: count }, (_, at): AddressRange => ({ version: 4, first: at * 2, last: at * 2 })),
+    );
+    const texts = changedTexts(set);
+    assert.equal(texts, rangeTexts(set));
+    assert.ok(changedAddresses(texts).equals(set));
+    if (count > 1) assert.is(changedAddresses(texts), set);
   }
 });
 

@@ -4,6 +4,7 @@ import * as assert from 'uvu/assert';
 import { differenceOf, intersectionOf, unionOf } from '../../../src/kernel/addresses/edge-algebra.ts';
 import { EdgeBuilder } from '../../../src/kernel/addresses/edge-builder.ts';
 import { EdgeList, equalLists, sizeWithin } from '../../../src/kernel/addresses/edge-list.ts';
+import { areComparable } from '../../../src/kernel/addresses/edge-sweep.ts';
 import { EdgeSpace } from '../../../src/kernel/addresses/edge-space.ts';
 import { bigintOf, writeLimbs } from '../../../src/kernel/addresses/limbs.ts';
 
@@ -120,6 +121,33 @@ test('any sequence of operations on lists of many small chunks agrees with cells
       },
     ),
     { numRuns: 400 },
+  );
+});
+
+test('where two lists of several chunks give one of them, it is that very list', () => {
+  fc.assert(
+    fc.property(fc.constantFrom(...SPACES), cells, cells, (place, some, others) => {
+      const less = some.map((isIn, at) => isIn && at % 5 !== 0);
+      const [list, same, part, other] = [some, some, less, others].map((model) => listOf(place, model));
+      fc.pre(list !== undefined && same !== undefined && part !== undefined && other !== undefined);
+      fc.pre(list.chunks.length > 1 && part.chunks.length > 1 && areComparable(list, part));
+      assert.is(unionOf(list, same), list);
+      assert.is(intersectionOf(list, same), list);
+      assert.ok(differenceOf(list, same).isEmpty);
+      assert.is(unionOf(list, part), list);
+      assert.is(unionOf(part, list), list);
+      assert.is(intersectionOf(list, part), part);
+      assert.is(intersectionOf(part, list), part);
+      assert.ok(differenceOf(part, list).isEmpty);
+      const whole = listOf(
+        place,
+        Array.from({ length: CELLS }, () => true),
+      );
+      assert.is(intersectionOf(list, whole), list);
+      assert.is(intersectionOf(whole, list), list);
+      if (intersectionOf(list, other).isEmpty && areComparable(list, other)) assert.is(differenceOf(list, other), list);
+    }),
+    { numRuns: 300 },
   );
 });
 
