@@ -9,7 +9,7 @@ import { type RouterDriver, RouterFailure } from '../ports/routers.ts';
 import { type CommandTools, outputOf } from './command.ts';
 import type { House } from './house.ts';
 import { allRegions, findCustomer, findRegion } from './lookup.ts';
-import { CommandFailure, EXIT, usage } from './output.ts';
+import { CommandFailure, counted, EXIT, usage } from './output.ts';
 
 export type DiffOptions = Readonly<{ list?: ListKind; due?: boolean; all?: boolean; json?: boolean }>;
 
@@ -187,7 +187,7 @@ function summaryOf(difference: RouterDifference): string {
 
 function linesOfAll(differences: readonly ListDifference[]): readonly string[] {
   const { lists_count: lists, added_count: added, removed_count: removed } = sumOf(differences);
-  return [...differences.flatMap(linesOf), `${lists} lists: ${added} added, ${removed} removed in all`];
+  return [...differences.flatMap(linesOf), `${counted(lists, 'list')}: ${added} added, ${removed} removed in all`];
 }
 
 function sumOf(differences: readonly ListDifference[]) {

@@ -79,11 +79,11 @@ export function addCustomerCommands(program: Command, tools: CommandTools): void
 function settingOptions(command: Command): Command {
   return command
     .option('--rate-limit <n>', 'requests per minute', wholeNumber(1))
-    .option('--allow-synchronous', 'may ask for the push inside the request')
+    .option('--allow-synchronous', 'may ask for the push inside the request (--no-…: may not)')
     .addOption(new Option('--no-allow-synchronous').hideHelp())
-    .option('--allow-source-whitelist', 'may use the source whitelist')
+    .option('--allow-source-whitelist', 'may use the source whitelist (--no-…: may not)')
     .addOption(new Option('--no-allow-source-whitelist').hideHelp())
-    .option('--trusted', 'whitelist submissions need no review')
+    .option('--trusted', 'whitelist submissions need no review (--no-…: they do)')
     .addOption(new Option('--no-trusted').hideHelp())
     .option('--whitelist-limit <n>', 'whitelist entries', wholeNumber(0))
     .option('--evidence-max-bytes <n>', 'size of an evidence file', wholeNumber(1))

@@ -1,7 +1,8 @@
 import { Temporal } from '@js-temporal/polyfill';
 import type { Command } from 'commander';
 import { type SourceWhitelist, whitelistStatus } from '../events/ip-control/source-whitelist-ledger.ts';
-import type { CustomerEvent } from '../events/ip-control/customer.ts';
+import { type CustomerEvent, customerEvents } from '../events/ip-control/customer.ts';
+import { regionEvents } from '../events/ip-control/region.ts';
 import type { Recorded } from '../kernel/event.ts';
 import { streamName } from '../kernel/stream-name.ts';
 import {
@@ -50,6 +51,7 @@ async function showEvents(
   tools: CommandTools,
 ): Promise<void> {
   const stream = await streamOf(house, customer, options);
+  requireKnownType(options);
   const isWanted = filterOf(options);
   if (options.follow === true) return followEvents(house, stream, isWanted, options, tools);
   const rows: object[] = [];
@@ -100,6 +102,12 @@ async function followEvents(
 function rowOf({ id, revision, position, type, data, metadata }: Recorded) {
   const { at, actor, schema, $correlationId: requestId, hash } = metadata;
   return { at, revision, actor, type, data, id, position, requestId, schema, hash };
+}
+
+/** A type that no event has would show an empty history, which says something else. */
+function requireKnownType({ type, region }: EventOptions): void {
+  const known: readonly string[] = (region === undefined ? customerEvents : regionEvents).map((event) => event.type);
+  if (type !== undefined && !known.includes(type)) throw usage(`--type must be one of ${known.join(', ')}.`);
 }
 
 function filterOf({ from, to, type }: EventOptions): (event: Recorded) => boolean {

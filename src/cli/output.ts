@@ -101,3 +101,8 @@ function plain(value: unknown): string {
   if (typeof value === 'string') return value;
   return typeof value === 'bigint' ? value.toString() : jsonLine(value);
 }
+
+/** `1 list`, `2 lists`. */
+export function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}

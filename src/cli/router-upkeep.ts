@@ -3,7 +3,7 @@ import type { RouterCheckResult } from '../events/ip-control/router-upkeep.ts';
 import { type CommandTools, leaf, outputOf } from './command.ts';
 import type { House } from './house.ts';
 import { allRegions, findRouter } from './lookup.ts';
-import { accepted, CommandFailure, EXIT, operatorContext, usage } from './output.ts';
+import { accepted, CommandFailure, counted, EXIT, operatorContext, usage } from './output.ts';
 
 type Options = Readonly<{ json?: boolean }>;
 type CheckOptions = Options & Readonly<{ all?: boolean }>;
@@ -55,7 +55,7 @@ export function addRouterUpkeepCommands(router: Command, tools: CommandTools): v
       const [result] = await checked(house, [target], true);
       const { removed = [], unowned = [], problems = [] } = result ?? {};
       outputOf(options, tools).object({ name: target.router, region: target.region, removed, unowned, problems }, [
-        `router ${target.router}: ${removed.length} of ${unowned.length} lists removed`,
+        `router ${target.router}: ${removed.length} of ${counted(unowned.length, 'list')} removed`,
         ...removed.map((list) => `  - ${list}`),
         ...problems.map((problem) => `  ! ${problem}`),
       ]);
@@ -105,7 +105,7 @@ async function enable(
   }
   const { lists, changed } = caughtUp;
   outputOf(options, tools).object({ ...shown, state: 'enabled', lists, changed }, [
-    `router ${name} is enabled and up to date: ${lists} lists compared, ${changed} changed`,
+    `router ${name} is enabled and up to date: ${counted(lists, 'list')} compared, ${changed} changed`,
   ]);
 }
 
@@ -163,7 +163,7 @@ function linesOf({ router, ...result }: RouterCheckResult & Readonly<{ router: s
   const { lists, underWay, drifted, repaired, unowned, problems } = result;
   const right = new Set(repaired);
   return [
-    `${router}: ${lists} lists compared, ${drifted.length} drifted, ${repaired.length} repaired; ${underWay} left to commits under way; ${unowned.length} belong to no customer`,
+    `${router}: ${counted(lists, 'list')} compared, ${drifted.length} drifted, ${repaired.length} repaired; ${underWay} left to commits under way; ${unowned.length} without a customer`,
     ...drifted.map((list) => `  ${right.has(list) ? 'repaired' : 'drifted'} ${list}`),
     ...unowned.map((list) => `  unowned ${list}`),
     ...problems.map((problem) => `  ! ${problem}`),

@@ -13,7 +13,7 @@ import { poolMonthMilliseconds } from '../projections/worker-pools/pool-usage-vi
 import type { WorkerPoolView } from '../projections/worker-pools/worker-pool-view.ts';
 import { type CommandTools, leaf, outputOf } from './command.ts';
 import type { House } from './house.ts';
-import { accepted, notFound, operatorContext } from './output.ts';
+import { accepted, CommandFailure, EXIT, notFound, operatorContext } from './output.ts';
 import { addInstanceCommands } from './worker-pools-instances.ts';
 import { type PoolOptions, poolChanges, poolNameOf, poolOptions } from './worker-pools-options.ts';
 import { printEnsured, shownTermination, yamlLines } from './worker-pools-print.ts';
@@ -70,6 +70,8 @@ async function change(
   tools: CommandTools,
 ): Promise<void> {
   const before = (await house.workerPools.state(pool)).state;
+  if (type === 'EditWorkerPool' && before.record === undefined)
+    throw new CommandFailure(EXIT.notFound, 'worker-pool-not-found', `worker pool ${pool} not found.`);
   const assets = await assetFacts(house.assets, before.record, given);
   const command: WorkerPoolCommand =
     type === 'EnsureWorkerPool' ? { type, data: { pool, given, assets } } : { type, data: { changes: given, assets } };

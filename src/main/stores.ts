@@ -1,5 +1,5 @@
-import { accessSync, constants, mkdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { accessSync, constants, existsSync, mkdirSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import { systemClock } from '../adapters/clock.ts';
 import { openEvidenceFiles } from '../adapters/files/evidence.ts';
 import { openSecretFiles } from '../adapters/files/secrets.ts';
@@ -77,13 +77,27 @@ export async function openStores(config: Config, log: Log, label: string): Promi
 
 function makeDataDirectory(directory: string): void {
   try {
-    mkdirSync(directory, { recursive: true, mode: 0o700 });
-    accessSync(directory, constants.W_OK);
+    makeDirectories(directory);
+    accessSync(`${directory}/.`, constants.W_OK);
   } catch (error) {
     const why = error instanceof Error && 'code' in error ? String(error.code) : String(error);
     throw new BadConfig(
       `bad settings: DATA_DIR must be a directory that can be written to: ${directory} is none (${why})`,
     );
+  }
+}
+
+/** Step by step: Node's own way to make several never ends where a parent takes no directories, as under /proc. */
+function makeDirectories(directory: string): void {
+  const missing: string[] = [];
+  for (let at = resolve(directory); !existsSync(at); at = dirname(at)) missing.unshift(at);
+  for (const each of missing) {
+    try {
+      mkdirSync(each, { mode: 0o700 });
+    } catch (error) {
+      // Another process was faster.
+      if (!existsSync(each)) throw error;
+    }
   }
 }
 

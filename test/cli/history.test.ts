@@ -113,7 +113,7 @@ test('a history is narrowed by type and by time, both ends included', async () =
   );
   assert.is((await events('--from', whenDisabled.replace('+00:00', 'Z'))).length, 5);
   assert.is((await events('--to', '2020-01-01T00:00:00+02:00')).length, 0);
-  assert.is((await events('--type', 'NothingHappened')).length, 0);
+  assert.is((await events('--type', 'SubnetReleased')).length, 0);
 });
 
 test('an instant has an offset', async () => {
@@ -126,6 +126,9 @@ test('an instant has an offset', async () => {
   }
   assert.is((await edgeward.command('state', 'Acme', '--at', 'now')).exitCode, 2);
   assert.is((await edgeward.command('events', 'Nobody')).exitCode, 3);
+  const { exitCode, err } = await edgeward.command('events', 'Acme', '--type', 'AddressDisabled');
+  assert.is(exitCode, 2);
+  assert.match(err, /--type must be one of .*AddressesDisabled/);
   assert.is((await edgeward.command('state', 'Nobody')).exitCode, 3);
 });
 

@@ -74,7 +74,7 @@ test('what is due is shown for all customers, counted and listed, and nothing is
         'ams-edge2: 2 added, 0 removed',
         '  + 203.0.113.1/32',
         '  + 203.0.113.7/32',
-        '1 lists: 4 added, 1 removed in all',
+        '1 list: 4 added, 1 removed in all',
         '',
       ].join('\n'),
     );
@@ -124,7 +124,7 @@ test('enabled beside a server, the server does it', async () => {
   await edgeward.json('router', 'disable', 'ams-edge2');
   writeFileSync(fileOf('ams-2'), '');
   const { out } = await edgeward.command('router', 'enable', 'ams-edge2');
-  assert.is(out, 'router ams-edge2 is enabled and up to date: 1 lists compared, 1 changed\n');
+  assert.is(out, 'router ams-edge2 is enabled and up to date: 1 list compared, 1 changed\n');
   assert.is(heldBy('ams-2'), heldBy('ams'));
   await edgeward.stop();
 });
@@ -149,7 +149,7 @@ for (const where of ['without a server', 'beside a server'] as const) {
     assert.is(
       out,
       [
-        'ams-edge1: 1 lists compared, 1 drifted, 1 repaired; 0 left to commits under way; 1 belong to no customer',
+        'ams-edge1: 1 list compared, 1 drifted, 1 repaired; 0 left to commits under way; 1 without a customer',
         `  repaired ${LIST}`,
         `  unowned ${STRAY}`,
         '',

@@ -163,7 +163,7 @@ test('an edit changes only what it names, and shows the difference before', asyn
   assert.is(await succeeds('worker_pool', 'disable', 'spot'), 'worker pool spot changed:\n  ~ enabled: true → false\n');
   assert.is(await succeeds('worker_pool', 'disable', 'spot'), 'worker pool spot unchanged\n');
   assert.is(await succeeds('worker_pool', 'enable', 'spot'), 'worker pool spot changed:\n  ~ enabled: false → true\n');
-  await fails(3, 'worker pool not found.', 'worker_pool', 'edit', 'nowhere', '--no-enabled');
+  await fails(3, 'worker pool nowhere not found.', 'worker_pool', 'edit', 'nowhere', '--no-enabled');
 });
 
 test('a target without a bound is taken with a note', async () => {
