@@ -45,7 +45,7 @@ async function makeLog(events: number): Promise<string> {
   // An address is disabled, and enabled again the next time that it comes up.
   const disabled = new Set<number>();
   await writeLog(directory, shape, (customerId, _turn, random) => {
-    const address = firstAddress(customerId, 22) + Math.floor(random() * 1024);
+    const address = firstAddress(customerId, 22) + (random() % 1024);
     const isDisabled = disabled.delete(address);
     if (!isDisabled) disabled.add(address);
     return {
