@@ -80,7 +80,8 @@ export function createCodec(definitions: readonly EventDefinition[]): Codec {
       if (definition === undefined) throw new UndecodableEvent(stored, 'its type is not known');
       const parsed = definition.check.safeParse(upcast(definition, metadata.schema, stored));
       if (!parsed.success) throw new UndecodableEvent(stored, dataProblem(parsed) ?? 'its data fail');
-      return recorded(stored, parsed.data, metadata);
+      // The definition's own text of the type: it is looked up several times after this.
+      return recorded(stored, definition.type, parsed.data, metadata);
     },
     schemaOf: (type) => {
       const definition = byType.get(type);
@@ -105,7 +106,7 @@ export function asStored(codec: Codec): Codec {
     decode: (stored) => {
       const metadata = checkedMetadata(stored);
       if (!isObject(stored.data)) throw new UndecodableEvent(stored, 'its data are not an object');
-      return recorded(stored, stored.data, metadata);
+      return recorded(stored, stored.type, stored.data, metadata);
     },
   };
 }
@@ -174,8 +175,8 @@ function checkedMetadata(stored: StoredEvent): Metadata {
   throw new UndecodableEvent(stored, metadataProblem(stored.metadata) ?? 'metadata: fail');
 }
 
-function recorded(stored: StoredEvent, data: object, metadata: Metadata): Recorded {
-  const { id, type, stream, revision, position } = stored;
+function recorded(stored: StoredEvent, type: string, data: object, metadata: Metadata): Recorded {
+  const { id, stream, revision, position } = stored;
   return { id, type, data, metadata, stream, revision, position };
 }
 

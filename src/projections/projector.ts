@@ -39,6 +39,8 @@ export type ProjectorDependencies = Readonly<
     log: Log;
     /** `false` for a process that must not save: another one does. */
     writes: boolean;
+    /** While catching up, views are saved this seldom (default: every 2,000); they are at its end, and when too many wait. */
+    catchUpFlushMilliseconds?: number;
   } & Pick<SaverDependencies, 'mayStillWrite' | 'flushMilliseconds' | 'restFactor'>
 >;
 
@@ -167,10 +169,11 @@ class LogProjector implements Projector {
 
   async #catchUp(progress?: (done: bigint, end: bigint) => void, signal?: AbortSignal): Promise<void> {
     const end = await this.#with.store.end();
+    const { catchUpFlushMilliseconds = CATCH_UP_FLUSH_MILLISECONDS } = this.#with;
     for await (const page of this.#with.store.readAll(this.#lowest())) {
       if (signal?.aborted === true) return;
       await this.#take(page);
-      if (this.#saver.isUnsavedFor(CATCH_UP_FLUSH_MILLISECONDS)) await this.#saver.save();
+      if (this.#saver.isUnsavedFor(catchUpFlushMilliseconds)) await this.#saver.save();
       progress?.(this.position(), end);
     }
     await this.#saver.save();

@@ -2,6 +2,8 @@ import { type Feed, openProjector, type ProjectorDependencies } from './projecto
 
 /** Reading the log takes a while, in which it grows: it is read again as often as this, ever less of it. */
 const ROUNDS_MAX = 10;
+/** A rebuild that is cut off begins anew: saving views that will change again saves nothing. */
+const NEVER_BEFORE_THE_END = Number.POSITIVE_INFINITY;
 
 /**
  * Builds a new generation of each projection beside the one in use, from the first event on, then swaps. Readers notice
@@ -9,7 +11,7 @@ const ROUNDS_MAX = 10;
  */
 export async function rebuildProjections(
   shelves: readonly Feed[],
-  dependencies: Omit<ProjectorDependencies, 'writes'>,
+  dependencies: Omit<ProjectorDependencies, 'writes' | 'catchUpFlushMilliseconds'>,
   progress: (done: bigint, end: bigint) => void,
 ): Promise<void> {
   const { readModels, store } = dependencies;
@@ -19,7 +21,11 @@ export async function rebuildProjections(
     await shelf.open(collection);
     collections.push(collection);
   }
-  const projector = openProjector(shelves, { ...dependencies, writes: true });
+  const projector = openProjector(shelves, {
+    ...dependencies,
+    writes: true,
+    catchUpFlushMilliseconds: NEVER_BEFORE_THE_END,
+  });
   for (let round = 1; round <= ROUNDS_MAX; round += 1) {
     await projector.catchUp(progress);
     if ((await store.end()) <= projector.position()) break;

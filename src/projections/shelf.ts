@@ -1,6 +1,6 @@
 import type { Event, Recorded } from '../kernel/event.ts';
 import { isHandled } from '../kernel/event.ts';
-import type { Projection } from '../kernel/projection.ts';
+import type { Batch, Projection } from '../kernel/projection.ts';
 import { BEGINNING } from '../ports/event-store.ts';
 import { type Collection, CollectionGone, type ReadModels, type ViewChange } from '../ports/read-models.ts';
 import { type ViewText, viewTextOf } from './stored-view.ts';
@@ -52,8 +52,10 @@ export type Shelf<V extends object> = Views<V> &
     unsavedCount: () => number;
   }>;
 
-type Entry<V> = {
+type Entry<E extends Event, V extends object> = {
+  /** Without what is in the batch. */
   view: V | undefined;
+  batch: Batch<E, V> | undefined;
   /** Of the last event that changed the view: a document may be newer than the shelf that loads it. */
   position: bigint;
   state: 'clean' | 'dirty' | 'saving';
@@ -61,6 +63,8 @@ type Entry<V> = {
 
 /** Clean views kept in memory; the ones with unsaved changes are always kept. */
 const CLEAN_MAX = 20_000;
+/** Events that wait in batches: enough for many to each view, and less memory than what one by one leaves behind. */
+const BATCHED_MAX = 65_536;
 const PAGE = 1_000;
 const NONE: readonly string[] = [];
 
@@ -79,7 +83,10 @@ class ProjectionShelf<E extends Event, V extends object> implements Shelf<V> {
   readonly #readModels: ReadModels;
   readonly handles: ReadonlySet<string>;
   readonly #text: ViewText<V>;
-  readonly #entries = new Map<string, Entry<V>>();
+  readonly #entries = new Map<string, Entry<E, V>>();
+  /** What has a batch, and may have had one before. */
+  #batched: Entry<E, V>[] = [];
+  #batchedEvents = 0;
   readonly #touched = new Set<string>();
   readonly #dirty = new Set<string>();
   /** Views that were deleted, and whose deletion is saved. */
@@ -111,6 +118,8 @@ class ProjectionShelf<E extends Event, V extends object> implements Shelf<V> {
   async open(collection: Collection | undefined): Promise<void> {
     const saved = collection === undefined ? undefined : await this.#readModels.position(collection);
     this.#entries.clear();
+    this.#batched = [];
+    this.#batchedEvents = 0;
     this.#dirty.clear();
     this.#deleted.clear();
     this.#saving = [];
@@ -154,17 +163,41 @@ class ProjectionShelf<E extends Event, V extends object> implements Shelf<V> {
   #applyTo(key: string, event: Recorded<E>): void {
     const entry = this.#entries.get(key);
     if (entry !== undefined && event.position <= entry.position) return;
-    const view = this.#projection.evolve(entry?.view, event, key);
-    if (view === entry?.view) return;
+    if (entry === undefined || !this.#takes(entry, event)) {
+      const before = entry && viewOf(entry);
+      const view = this.#projection.evolve(before, event, key);
+      if (view === before) return;
+      if (entry === undefined) {
+        this.#entries.set(key, { view, batch: undefined, position: event.position, state: 'dirty' });
+      } else {
+        entry.view = view;
+      }
+    }
     this.#touched.add(key);
     if (entry?.state !== 'dirty') this.#dirty.add(key);
-    if (entry === undefined) {
-      this.#entries.set(key, { view, position: event.position, state: 'dirty' });
-    } else {
-      entry.view = view;
-      entry.position = event.position;
-      entry.state = 'dirty';
+    if (entry === undefined) return;
+    entry.position = event.position;
+    entry.state = 'dirty';
+  }
+
+  /** Whether the event can wait, in a batch with others, until somebody looks at the view. */
+  #takes(entry: Entry<E, V>, event: Recorded<E>): boolean {
+    if (this.#projection.batch === undefined || entry.view === undefined) return false;
+    const batch = entry.batch ?? this.#projection.batch(entry.view);
+    if (!batch.take(event)) return false;
+    if (entry.batch === undefined) {
+      entry.batch = batch;
+      this.#batched.push(entry);
     }
+    this.#batchedEvents += 1;
+    if (this.#batchedEvents >= BATCHED_MAX) this.#applyBatches();
+    return true;
+  }
+
+  #applyBatches(): void {
+    for (const entry of this.#batched) viewOf(entry);
+    this.#batched = [];
+    this.#batchedEvents = 0;
   }
 
   takeTouched(): readonly string[] {
@@ -179,6 +212,7 @@ class ProjectionShelf<E extends Event, V extends object> implements Shelf<V> {
     this.#saving = [...this.#dirty];
     this.#dirty.clear();
     this.#takenPosition = this.#position;
+    this.#applyBatches();
     const changes = this.#saving.map((key): ViewChange => {
       const entry = this.#entries.get(key);
       if (entry === undefined) return { key, json: undefined };
@@ -213,10 +247,11 @@ class ProjectionShelf<E extends Event, V extends object> implements Shelf<V> {
   async get(key: string): Promise<V | undefined> {
     await this.#whenReadable();
     const known = this.#entries.get(key);
-    if (known !== undefined) return known.view;
+    if (known !== undefined) return viewOf(known);
     return this.#reading(async (collection) => {
       if (collection !== undefined) await this.#fetch(collection, [key]);
-      return this.#entries.get(key)?.view;
+      const fetched = this.#entries.get(key);
+      return fetched && viewOf(fetched);
     });
   }
 
@@ -229,8 +264,9 @@ class ProjectionShelf<E extends Event, V extends object> implements Shelf<V> {
           if (!this.#entries.has(key)) views.set(key, this.#entryOf(json).view);
         }
       }
-      for (const [key, { view }] of this.#entries) {
+      for (const [key, entry] of this.#entries) {
         if (!key.startsWith(prefix)) continue;
+        const view = viewOf(entry);
         if (view === undefined) views.delete(key);
         else views.set(key, view);
       }
@@ -289,8 +325,8 @@ class ProjectionShelf<E extends Event, V extends object> implements Shelf<V> {
     }
   }
 
-  #entryOf(json: string): Entry<V> & { view: V } {
-    return { ...this.#text.decode(json), state: 'clean' };
+  #entryOf(json: string): Entry<E, V> & { view: V } {
+    return { ...this.#text.decode(json), batch: undefined, state: 'clean' };
   }
 
   #dropOldest(): void {
@@ -305,4 +341,12 @@ class ProjectionShelf<E extends Event, V extends object> implements Shelf<V> {
       surplus -= 1;
     }
   }
+}
+
+function viewOf<E extends Event, V extends object>(entry: Entry<E, V>): V | undefined {
+  if (entry.batch !== undefined) {
+    entry.view = entry.batch.view();
+    entry.batch = undefined;
+  }
+  return entry.view;
 }

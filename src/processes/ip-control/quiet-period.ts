@@ -106,13 +106,13 @@ function evolve(
   };
   switch (event.type) {
     case 'SubnetReleased':
-      return event.data.wasDisabled.length === 0 ? before : { ...state, changedAt: event.metadata.at };
+      return event.data.wasDisabled.length === 0 ? before : withChange(state, event.metadata.at);
     case 'AddressesDisabled':
     case 'AddressesEnabled':
     case 'SourceWhitelistSubmitted':
     case 'SourceWhitelistApproved':
     case 'SourceWhitelistRemoved':
-      return { ...state, changedAt: event.metadata.at };
+      return withChange(state, event.metadata.at);
     case 'CommitRequested':
       return { ...state, changedAt: null, commit: { phase: 'deploying' } };
     case 'CommitCompleted':
@@ -120,6 +120,11 @@ function evolve(
     case 'CommitFailed':
       return { ...state, commit: { phase: 'failed', attempt: event.data.attempt, failedAt: event.metadata.at } };
   }
+}
+
+/** Field by field: most events of a log come by here, and a spread takes several times as long. */
+function withChange({ customerId, regionId, list, commit }: QuietPeriodState, at: string): QuietPeriodState {
+  return { customerId, regionId, list, changedAt: at, commit };
 }
 
 function dueAt(state: QuietPeriodState, settings: QuietPeriodSettings): Temporal.Instant | undefined {

@@ -10,8 +10,9 @@ import {
 import { decodeLedger, encodeLedger, type LedgerJson } from '../../events/ip-control/address-ledger-json.ts';
 import type { CustomerEvent } from '../../events/ip-control/customer.ts';
 import type { AddressRange } from '../../kernel/addresses/address-range.ts';
-import type { Projection } from '../../kernel/projection.ts';
+import type { Batch, Projection } from '../../kernel/projection.ts';
 import { streamId } from '../../kernel/stream-name.ts';
+import { AddressBatch } from './address-batch.ts';
 
 export type SubnetOfCustomer = Readonly<{
   subnetId: number;
@@ -69,11 +70,17 @@ export const addressProjection: Projection<Shown, AddressView> = {
         return ledger === view.ledger ? view : { ...view, ledger };
     }
   },
+  batch: (view) => batchOn(view),
   stored: {
     encode: ({ subnets, ledger }) => ({ subnets, regions: encodeLedger(ledger) }),
     decode: (json) => decodeView(json as StoredView),
   },
 };
+
+function batchOn(view: AddressView): Batch<Shown, AddressView> {
+  const batch = new AddressBatch(view.ledger);
+  return { take: (event) => batch.take(event), view: () => ({ ...view, ledger: batch.ledger() }) };
+}
 
 /** One subnet with what its addresses are. */
 export type SubnetStatus = Readonly<{
