@@ -1,10 +1,15 @@
 import { isAddressProblem } from '../../kernel/addresses/address-problem.ts';
-import { type Address, parseAddress } from '../../kernel/addresses/address.ts';
+import { type Address, formatAddress, parseAddress } from '../../kernel/addresses/address.ts';
 import { RangeSet } from '../../kernel/addresses/range-set.ts';
 import { type Command, type Decider, type Decision, refuse } from '../../kernel/decider.ts';
 import { invariant } from '../../kernel/invariant.ts';
 import type { StreamCategory } from '../../kernel/stream-name.ts';
-import { changedTexts, regionAddresses, subnetRange } from '../../events/ip-control/address-ledger.ts';
+import {
+  changedTexts,
+  type RegionAddresses,
+  regionAddresses,
+  subnetRange,
+} from '../../events/ip-control/address-ledger.ts';
 import { type CustomerEvent, customerEvents } from '../../events/ip-control/customer.ts';
 import { regionWhitelist } from '../../events/ip-control/source-whitelist-ledger.ts';
 import type { CustomerSettings, ListContent, ListKind, RouterOutcome } from '../../events/ip-control/vocabulary.ts';
@@ -19,10 +24,13 @@ import {
 } from './customer-state.ts';
 import { decideSourceWhitelist, type SourceWhitelistCommand } from './source-whitelist.ts';
 
-/** Which addresses a change is about. `one` and `list` must be the customer's own; of a `block`, what is not its own is passed over. */
+/**
+ * Which addresses a change is about. `one` and `list` must be the customer's own; of a `block`, what is not its own is passed over. A list is
+ * canonical when its texts are the range texts of its set.
+ */
 export type ChangeTarget =
   | Readonly<{ mode: 'one'; address: Address; text: string }>
-  | Readonly<{ mode: 'list'; set: RangeSet; texts: readonly string[] }>
+  | Readonly<{ mode: 'list'; set: RangeSet; texts: readonly string[]; isCanonical?: boolean }>
   | Readonly<{ mode: 'block'; set: RangeSet }>;
 
 type CommitReference = Readonly<{ regionId: number; list: ListKind; commitSetId: string; attempt: number }>;
@@ -124,17 +132,37 @@ function changeAddresses(
   }
   const stranger = firstStranger(target, state);
   if (stranger !== undefined) return stranger;
-  const asked = target.mode === 'one' ? RangeSet.ofAddress(target.address) : target.set;
   const events: CustomerEvent[] = [];
-  for (const [regionId, { owned, disabled }] of state.ledger) {
-    // What is disabled is owned, so that enabling need not look at the subnets.
-    const changed =
-      action === 'disable' ? asked.intersection(owned).difference(disabled) : asked.intersection(disabled);
-    if (changed.isEmpty) continue;
-    const type = action === 'disable' ? 'AddressesDisabled' : 'AddressesEnabled';
-    events.push({ type, data: { regionId, ranges: changedTexts(changed) } });
+  const type = action === 'disable' ? 'AddressesDisabled' : 'AddressesEnabled';
+  for (const [regionId, region] of state.ledger) {
+    const ranges = target.mode === 'one' ? changedOne(action, target, region) : changedMany(action, target, region);
+    if (ranges.length > 0) events.push({ type, data: { regionId, ranges } });
   }
   return events;
+}
+
+/** The text of the address, where the change does something to it. Most changes are of one address: it needs no sets. */
+function changedOne(
+  action: 'enable' | 'disable',
+  { address }: Extract<ChangeTarget, { mode: 'one' }>,
+  { owned, disabled }: RegionAddresses,
+): string[] {
+  const isChanged =
+    action === 'disable' ? owned.contains(address) && !disabled.contains(address) : disabled.contains(address);
+  return isChanged ? [formatAddress(address)] : [];
+}
+
+/** The range texts of those addresses that the change does something to. */
+function changedMany(
+  action: 'enable' | 'disable',
+  target: Exclude<ChangeTarget, { mode: 'one' }>,
+  { owned, disabled }: RegionAddresses,
+): string[] {
+  const { set } = target;
+  // What is disabled is owned, so that enabling need not look at the subnets.
+  const changed = action === 'disable' ? set.intersection(owned).difference(disabled) : set.intersection(disabled);
+  const isAsWritten = target.mode === 'list' && target.isCanonical === true && changed === set;
+  return changedTexts(changed, isAsWritten ? target.texts : undefined);
 }
 
 /** The refusal for the first address that must be the customer's own and is not, named as it was sent. */

@@ -88,7 +88,7 @@ function bulkTarget({ ips, range, cidr }: BulkModes, report: Report): ChangeTarg
 
 function listTarget(ips: readonly string[], report: Report): ChangeTarget | undefined {
   const list = parseAddressList(ips);
-  if ('set' in list) return { mode: 'list', set: list.set, texts: ips };
+  if ('set' in list) return { mode: 'list', ...list, texts: ips };
   for (const { at, problem } of list.problems) report(['ips', at], problem);
   return undefined;
 }

@@ -4,6 +4,7 @@ import {
   comparePoints,
   distance,
   sizeOfRanges,
+  subtractCounts,
   type Edges,
   type ExactCount,
   unboxedNumbers,
@@ -17,10 +18,25 @@ export class EdgeList {
   // Both are counted when asked for: an operation must not look at the chunks that it shares.
   #rangeCount: number | undefined;
   #size: ExactCount | undefined;
+  #sizeWithout: ExactCount | undefined;
+  #counted: Chunk | undefined;
 
   constructor(space: EdgeSpace, chunks: readonly Chunk[]) {
     this.space = space;
     this.chunks = chunks;
+  }
+
+  /** The list with another chunk in place of one. Its size is the old one's but for that, where the old one has been counted. */
+  withChunk(at: number, chunk: Chunk): EdgeList {
+    const chunks = this.chunks.slice();
+    const replaced = chunks[at];
+    chunks[at] = chunk;
+    const list = new EdgeList(this.space, chunks);
+    if (this.#size !== undefined && replaced !== undefined) {
+      list.#sizeWithout = subtractCounts(this.#size, replaced.size(this.space.width));
+      list.#counted = chunk;
+    }
+    return list;
   }
 
   get isEmpty(): boolean {
@@ -39,8 +55,9 @@ export class EdgeList {
   /** How many addresses it holds. */
   get size(): ExactCount {
     if (this.#size === undefined) {
-      let size: ExactCount = 0;
-      for (const chunk of this.chunks) size = addCounts(size, chunk.size(this.space.width));
+      let size = this.#sizeWithout ?? 0;
+      const uncounted = this.#counted === undefined ? this.chunks : [this.#counted];
+      for (const chunk of uncounted) size = addCounts(size, chunk.size(this.space.width));
       this.#size = size;
     }
     return this.#size;
@@ -86,6 +103,18 @@ export function sizeWithin(list: EdgeList, span: Edges): ExactCount {
     size = addCounts(size, isWhole ? whole.size(width) : sizeOfRanges(whole.edges, fromRange, toRange, width));
   }
   return size;
+}
+
+/** Whether two lists have an address in common. Costs a search for each range of the smaller one at most. */
+export function haveCommon(a: EdgeList, b: EdgeList): boolean {
+  let behind = new EdgeCursor(a);
+  let before = new EdgeCursor(b);
+  while (!behind.isAtEnd) {
+    before.seek(behind.edges, behind.at, 1);
+    if (before.isInside) return true;
+    [behind, before] = [before, behind];
+  }
+  return false;
 }
 
 /** Whether two lists hold the same addresses; chunks that they share are not looked into. */

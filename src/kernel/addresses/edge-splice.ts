@@ -46,7 +46,5 @@ function withEdges(list: EdgeList, chunk: number, edges: Edges): EdgeList | unde
   if (ranges > 2 * space.chunkRanges) return undefined;
   if (chunks.length === 1) return new EdgeList(space, ranges === 0 ? [] : [new Chunk(edges, space.width)]);
   if (ranges < space.chunkRanges >>> 1) return undefined;
-  const changed = chunks.slice();
-  changed[chunk] = new Chunk(edges, space.width);
-  return new EdgeList(space, changed);
+  return list.withChunk(chunk, new Chunk(edges, space.width));
 }

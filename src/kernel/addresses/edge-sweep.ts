@@ -29,10 +29,12 @@ function unchanged(a: EdgeList, b: EdgeList, kept: Kept): EdgeList | undefined {
   let isA = true;
   let isB = true;
   let isEmpty = true;
-  while (walk.next()) {
-    const isKept = (kept >>> walk.membership) & 1;
-    isA &&= isKept === (walk.membership & 1);
-    isB &&= isKept === walk.membership >>> 1;
+  for (;;) {
+    const membership = walk.skipEqualChunks() ? IN_BOTH_LISTS : walk.next() ? walk.membership : undefined;
+    if (membership === undefined) break;
+    const isKept = (kept >>> membership) & 1;
+    isA &&= isKept === (membership & 1);
+    isB &&= isKept === membership >>> 1;
     isEmpty &&= isKept === 0;
     if (!isA && !isB && !isEmpty) return undefined;
   }
@@ -77,6 +79,16 @@ class Walk {
     this.#ofB = new Track(b);
   }
 
+  /** Past the chunks that come next, where both lists have the same ranges there; false where they have not. */
+  skipEqualChunks(): boolean {
+    const a = this.#ofA;
+    const b = this.#ofB;
+    if (a.at !== 0 || b.at !== 0 || a.edges.length === 0 || !areEqual(a.edges, b.edges)) return false;
+    a.toNextChunk();
+    b.toNextChunk();
+    return true;
+  }
+
   /** To the next point; false when there is none. */
   next(): boolean {
     const a = this.#ofA;
@@ -113,11 +125,22 @@ class Track {
 
   step(width: number): void {
     this.at += width;
-    if (this.at < this.edges.length) return;
+    if (this.at === this.edges.length) this.toNextChunk();
+  }
+
+  toNextChunk(): void {
     this.#chunk++;
     this.at = 0;
     this.edges = this.#list.chunks[this.#chunk]?.edges ?? NO_EDGES;
   }
 }
 
+function areEqual(a: Edges, b: Edges): boolean {
+  if (a === b) return true;
+  if (a.length !== b.length) return false;
+  for (let at = 0; at < a.length; at++) if (a[at] !== b[at]) return false;
+  return true;
+}
+
+const IN_BOTH_LISTS = 3;
 const NO_EDGES = unboxedNumbers(0);

@@ -54,6 +54,13 @@ export function addCounts(a: ExactCount, b: ExactCount): ExactCount {
   return BigInt(a) + BigInt(b);
 }
 
+/** What is left of a count without a part of it, exactly. */
+export function subtractCounts(count: ExactCount, part: ExactCount): ExactCount {
+  if (typeof count === 'number' && typeof part === 'number') return count - part;
+  const left = BigInt(count) - BigInt(part);
+  return left <= Number.MAX_SAFE_INTEGER ? Number(left) : left;
+}
+
 /** How many addresses the ranges from number `from` to before number `to` hold. */
 export function sizeOfRanges(edges: Edges, from: number, to: number, width: number): ExactCount {
   let size: ExactCount = 0;

@@ -3,7 +3,7 @@ import { type AddressRange, rangeOfAddress } from './address-range.ts';
 import type { Address } from './address.ts';
 import { differenceOf, intersectionOf, unionOf } from './edge-algebra.ts';
 import { EdgeBuilder } from './edge-builder.ts';
-import { EdgeCursor, EdgeList, equalLists, holdsPoint, singleRange, sizeWithin } from './edge-list.ts';
+import { EdgeCursor, EdgeList, equalLists, haveCommon, holdsPoint, singleRange, sizeWithin } from './edge-list.ts';
 import { IPV4_SPACE, IPV6_SPACE } from './edge-space.ts';
 import { comparePoints, type Edges } from './edges.ts';
 import { bigintOf, writeLimbs } from './limbs.ts';
@@ -93,6 +93,11 @@ export class RangeSet {
   /** The addresses in both sets. */
   intersection(other: RangeSet): RangeSet {
     return withLists(this, intersectionOf(this.ipv4, other.ipv4), intersectionOf(this.ipv6, other.ipv6));
+  }
+
+  /** Whether the sets have an address in common. */
+  intersects(other: RangeSet): boolean {
+    return haveCommon(this.ipv4, other.ipv4) || haveCommon(this.ipv6, other.ipv6);
   }
 
   contains(address: Address): boolean {

@@ -3,7 +3,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { differenceOf, intersectionOf, unionOf } from '../../../src/kernel/addresses/edge-algebra.ts';
 import { EdgeBuilder } from '../../../src/kernel/addresses/edge-builder.ts';
-import { EdgeList, equalLists, sizeWithin } from '../../../src/kernel/addresses/edge-list.ts';
+import { EdgeList, equalLists, haveCommon, singleRange, sizeWithin } from '../../../src/kernel/addresses/edge-list.ts';
 import { areComparable } from '../../../src/kernel/addresses/edge-sweep.ts';
 import { EdgeSpace } from '../../../src/kernel/addresses/edge-space.ts';
 import { bigintOf, writeLimbs } from '../../../src/kernel/addresses/limbs.ts';
@@ -116,12 +116,64 @@ test('any sequence of operations on lists of many small chunks agrees with cells
             equalLists(list, other),
             model.every((isIn, i) => isIn === operand[i]),
           );
+          for (const [one, another] of [
+            [list, other],
+            [other, list],
+          ] as const) {
+            assert.is(
+              haveCommon(one, another),
+              model.some((isIn, i) => isIn && operand[i] === true),
+            );
+          }
           assert.is(BigInt(list.size), BigInt(model.filter(Boolean).length));
         }
       },
     ),
     { numRuns: 400 },
   );
+});
+
+test('a list made by changing one chunk knows its size from that of the list before', () => {
+  fc.assert(
+    fc.property(
+      fc.constantFrom(...SPACES),
+      cells,
+      fc.array(fc.tuple(stretch, fc.boolean(), fc.boolean()), { maxLength: 20 }),
+      (place, first, changes) => {
+        let model = first;
+        let list = listOf(place, first);
+        for (const [operand, isUnion, isCounted] of changes) {
+          const { combine, holds } = isUnion ? RULES.union : RULES.difference;
+          list = combine(list, listOf(place, operand));
+          model = model.map((isIn, i) => holds(isIn, operand[i] === true));
+          if (isCounted) assert.is(BigInt(list.size), BigInt(model.filter(Boolean).length));
+        }
+        assert.is(BigInt(list.size), BigInt(model.filter(Boolean).length));
+      },
+    ),
+    { numRuns: 300 },
+  );
+});
+
+test('sizes that no number holds exactly are carried along exactly', () => {
+  const [space, half] = [new EdgeSpace(3, 4), 2n ** 127n];
+  const spans = [
+    [0n, half],
+    ...Array.from({ length: 30 }, (_, i) => [half + 4n * BigInt(i) + 1n, half + 4n * BigInt(i) + 2n]),
+  ];
+  const builder = new EdgeBuilder(space);
+  const edgesFrom = (from: bigint, to: bigint): number[] => {
+    const edges = space.whole.slice();
+    writeLimbs(from, edges, 0);
+    writeLimbs(to, edges, 3);
+    return edges;
+  };
+  for (const [from = 0n, to = 0n] of spans) builder.append(edgesFrom(from, to), 0, edgesFrom(from, to), 3);
+  const list = builder.finish();
+  assert.is(list.size, half + 30n);
+  const without = differenceOf(list, singleRange(space, edgesFrom(1n, half)));
+  assert.is(without.size, 31);
+  assert.is(unionOf(without, singleRange(space, edgesFrom(2n, half - 1n))).size, half + 28n);
 });
 
 test('where two lists of several chunks give one of them, it is that very list', () => {
