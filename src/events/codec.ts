@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { takeSealedText } from './hash-chain.ts';
 import type { Event, Metadata, Recorded, Sealed } from '../kernel/event.ts';
 
 /** Lifts the data of one schema number to the next. Pure; has a stored sample as its test. */
@@ -72,7 +73,7 @@ export function createCodec(definitions: readonly EventDefinition[]): Codec {
         schemaProblem(definition, event.metadata.schema) ??
         dataProblem(definition.check.safeParse(event.data));
       if (problem !== undefined) throw new UnencodableEvent(event.type, problem);
-      return JSON.stringify(event.data);
+      return takeSealedText(event.data) ?? JSON.stringify(event.data);
     },
     decode: (stored) => {
       const metadata = checkedMetadata(stored);

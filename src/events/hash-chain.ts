@@ -24,7 +24,9 @@ export function seal<E extends Event>(events: readonly E[], by: Seal): Sealed<E>
     const id = by.ids.uuid();
     const schema = by.schemaOf(event.type);
     const unhashed = { actor, at, schema, $correlationId, $causationId, previousHash };
-    const hash = hashOf(stream, id, event, unhashed);
+    const text = canonicalJson(event.data);
+    if (text.length >= KEPT_FROM) sealedTexts.set(event.data, text);
+    const hash = hashOf(stream, id, event.type, text, unhashed);
     const metadata = { actor, at, schema, $correlationId, $causationId, previousHash, hash };
     previousHash = hash;
     // The spread comes last and the metadata are written out: the other way round costs the engine twenty times as much.
@@ -32,21 +34,35 @@ export function seal<E extends Event>(events: readonly E[], by: Seal): Sealed<E>
   });
 }
 
+const sealedTexts = new WeakMap<object, string>();
+
+/** Writing short data again is cheaper than keeping their text. */
+const KEPT_FROM = 4_096;
+
+/** Gives the canonical JSON of an event's data away, where sealing has kept it: long data need not be written for the hash and for the store. */
+export function takeSealedText(data: object): string | undefined {
+  const text = sealedTexts.get(data);
+  if (text !== undefined) sealedTexts.delete(data);
+  return text;
+}
+
 /**
  * Whether a recorded event is what was sealed, and follows the event with `previousHash` (empty: it is the first of its stream).
  * Give it events as they are stored, not upcast: the hash covers what was written.
  */
 export function checkLink(previousHash: string, recorded: Recorded): boolean {
-  const { metadata, stream, id } = recorded;
-  return metadata.previousHash === previousHash && metadata.hash === hashOf(stream, id, recorded, metadata);
+  const { metadata, stream, id, type, data } = recorded;
+  return (
+    metadata.previousHash === previousHash && metadata.hash === hashOf(stream, id, type, canonicalJson(data), metadata)
+  );
 }
 
-/** SHA-256 (hex) over the previous hash and the event's canonical content. */
-function hashOf(stream: string, id: string, { type, data }: Event, metadata: Omit<Metadata, 'hash'>): string {
+/** SHA-256 (hex) over the previous hash and the event's canonical content, its data given as canonical JSON. */
+function hashOf(stream: string, id: string, type: string, data: string, metadata: Omit<Metadata, 'hash'>): string {
   const { actor, at, schema, $correlationId, $causationId, previousHash } = metadata;
   // What `canonicalJson` gives for all of it: the names are known, and in order.
   const content =
-    `{"data":${canonicalJson(data)},"id":${quoted(id)},"metadata":{"$causationId":${quoted($causationId)},` +
+    `{"data":${data},"id":${quoted(id)},"metadata":{"$causationId":${quoted($causationId)},` +
     `"$correlationId":${quoted($correlationId)},"actor":${quoted(actor)},"at":${quoted(at)},` +
     `"previousHash":${quoted(previousHash)},"schema":${schema}},"stream":${quoted(stream)},"type":${quoted(type)}}`;
   return digest('sha256', previousHash + content, 'hex');

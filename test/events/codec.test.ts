@@ -10,6 +10,7 @@ import {
   UndecodableEvent,
   UnencodableEvent,
 } from '../../src/events/codec.ts';
+import { seal } from '../../src/events/hash-chain.ts';
 import type { Metadata, Sealed } from '../../src/kernel/event.ts';
 
 const LampLit = defineEvent('LampLit', 3, z.strictObject({ room: z.string(), watts: z.int() }), {
@@ -46,6 +47,23 @@ const sealed = (event: LampEvent, changes: Partial<Metadata> = {}): Sealed => ({
   ...event,
   id: '6c0a7a4e-5e3d-4bb4-a1bd-0e3d1d5f1f2a',
   metadata: { ...metadata(codec.schemaOf(event.type)), ...changes },
+});
+
+test('long data are written as they are, whether sealing has kept their text or not', () => {
+  const data = { room: 'hall '.repeat(2_000), watts: 40 };
+  const [lamp] = seal([{ type: 'LampLit', data }], {
+    stream: 'lamp-1',
+    previousHash: '',
+    actor: 'admin:ada',
+    at: '2026-11-27T20:50:00.123+00:00',
+    correlationId: 'request-1',
+    causationId: 'request-1',
+    ids: { uuid: () => '6c0a7a4e-5e3d-4bb4-a1bd-0e3d1d5f1f2a' },
+    schemaOf: codec.schemaOf,
+  });
+  assert.ok(lamp !== undefined);
+  assert.equal(JSON.parse(codec.encode(lamp)), data);
+  assert.equal(JSON.parse(codec.encode(lamp)), data);
 });
 
 function undecodable(work: () => unknown): UndecodableEvent {

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createHash } from 'node:crypto';
-import { canonicalJson, checkLink, type Seal, seal } from '../../src/events/hash-chain.ts';
+import { canonicalJson, checkLink, type Seal, seal, takeSealedText } from '../../src/events/hash-chain.ts';
 import type { Event, Recorded } from '../../src/kernel/event.ts';
 
 let uuids = 0;
@@ -161,6 +161,18 @@ function backwards(value: unknown): unknown {
       .map(([key, field]) => [key, backwards(field)]),
   );
 }
+
+test('the text of long data is kept for whoever writes them next, once', () => {
+  const data = { regionId: 1, ranges: Array.from({ length: 400 }, (_, at) => `10.0.${at >> 8}.${at & 255}`) };
+  const short = { regionId: 1, ranges: ['10.0.0.1'] };
+  seal(
+    [data, short].map((each) => ({ type: 'AddressesDisabled', data: each })),
+    by,
+  );
+  assert.is(takeSealedText(data), canonicalJson(data));
+  assert.is(takeSealedText(data), undefined);
+  assert.is(takeSealedText(short), undefined);
+});
 
 test('many texts are written as each of them is', () => {
   const text = fc.oneof(

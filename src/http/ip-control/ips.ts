@@ -140,11 +140,9 @@ async function changeMany(
     if (event.type === 'AddressesDisabled' || event.type === 'AddressesEnabled')
       count += changedAddresses(event.data.ranges).count();
   }
-  const regionIds = [...changed.state.ledger]
-    .filter(([, { owned }]) => !owned.intersection(target.set).isEmpty)
-    .map(([id]) => id);
-  const pendingIds = regionIds.filter(
-    (id) => !pendingAddresses(regionAddresses(changed.state.ledger, id)).intersection(target.set).isEmpty,
+  const regionIds = [...changed.state.ledger].filter(([, { owned }]) => owned.intersects(target.set)).map(([id]) => id);
+  const pendingIds = regionIds.filter((id) =>
+    pendingAddresses(regionAddresses(changed.state.ledger, id)).intersects(target.set),
   );
   const commit = synchronous ? await commitRegions(pendingIds, response, dependencies) : undefined;
   const state = synchronous ? await stateNow(response, dependencies, changed.state) : changed.state;
