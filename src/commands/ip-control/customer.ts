@@ -24,13 +24,10 @@ import {
 } from './customer-state.ts';
 import { decideSourceWhitelist, type SourceWhitelistCommand } from './source-whitelist.ts';
 
-/**
- * Which addresses a change is about. `one` and `list` must be the customer's own; of a `block`, what is not its own is passed over. A list is
- * canonical when its texts are the range texts of its set.
- */
+/** Which addresses a change is about. `one` and `list` must be the customer's own; of a `block`, what is not its own is passed over. */
 export type ChangeTarget =
   | Readonly<{ mode: 'one'; address: Address; text: string }>
-  | Readonly<{ mode: 'list'; set: RangeSet; texts: readonly string[]; isCanonical?: boolean }>
+  | Readonly<{ mode: 'list'; set: RangeSet; texts: () => readonly string[] }>
   | Readonly<{ mode: 'block'; set: RangeSet }>;
 
 type CommitReference = Readonly<{ regionId: number; list: ListKind; commitSetId: string; attempt: number }>;
@@ -155,14 +152,12 @@ function changedOne(
 /** The range texts of those addresses that the change does something to. */
 function changedMany(
   action: 'enable' | 'disable',
-  target: Exclude<ChangeTarget, { mode: 'one' }>,
+  { set }: Exclude<ChangeTarget, { mode: 'one' }>,
   { owned, disabled }: RegionAddresses,
 ): string[] {
-  const { set } = target;
   // What is disabled is owned, so that enabling need not look at the subnets.
   const changed = action === 'disable' ? set.intersection(owned).difference(disabled) : set.intersection(disabled);
-  const isAsWritten = target.mode === 'list' && target.isCanonical === true && changed === set;
-  return changedTexts(changed, isAsWritten ? target.texts : undefined);
+  return changedTexts(changed);
 }
 
 /** The refusal for the first address that must be the customer's own and is not, named as it was sent. */
@@ -178,8 +173,9 @@ function firstStranger(target: ChangeTarget, { ledger }: Registered): ReturnType
       let strangers = target.set;
       for (const { owned } of ledger.values()) strangers = strangers.difference(owned);
       if (strangers.isEmpty) return undefined;
-      const at = target.texts.findIndex((text) => strangers.contains(addressOf(text)));
-      return refuse('address-not-owned', `IP ${target.texts[at]} does not belong to your account.`, `ips.${at}`);
+      const texts = target.texts();
+      const at = texts.findIndex((text) => strangers.contains(addressOf(text)));
+      return refuse('address-not-owned', `IP ${texts[at]} does not belong to your account.`, `ips.${at}`);
     }
   }
 }

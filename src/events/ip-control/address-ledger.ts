@@ -95,9 +95,9 @@ export function changedAddresses(texts: readonly string[]): RangeSet {
   return set;
 }
 
-/** The range texts of a set for an event, `written` where they are known; `changedAddresses` of many need not read them again. */
-export function changedTexts(set: RangeSet, written?: readonly string[]): string[] {
-  const texts = written === undefined ? rangeTexts(set) : [...written];
+/** The range texts of a set for an event; `changedAddresses` of many need not read them again. */
+export function changedTexts(set: RangeSet): string[] {
+  const texts = rangeTexts(set);
   if (texts.length >= REMEMBERED_FROM) changedSets.set(texts, set);
   return texts;
 }

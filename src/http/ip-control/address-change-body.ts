@@ -39,6 +39,9 @@ function requiredAddress(issue: { input?: unknown }): string {
   return issue.input === undefined ? 'is required.' : 'must be an IP address as text.';
 }
 
+/** What a bulk change asks for. */
+export type BulkChange = Readonly<{ action: 'enable' | 'disable'; synchronous: boolean; target: ChangeTarget }>;
+
 /** A list of texts. It may be long: each text having a schema of its own would cost more than reading the addresses. */
 const addressTexts = z
   .custom<readonly string[]>(Array.isArray, { error: 'must be a list of IP addresses.', abort: true })
@@ -88,7 +91,7 @@ function bulkTarget({ ips, range, cidr }: BulkModes, report: Report): ChangeTarg
 
 function listTarget(ips: readonly string[], report: Report): ChangeTarget | undefined {
   const list = parseAddressList(ips);
-  if ('set' in list) return { mode: 'list', ...list, texts: ips };
+  if ('set' in list) return { mode: 'list', set: list.set, texts: () => ips };
   for (const { at, problem } of list.problems) report(['ips', at], problem);
   return undefined;
 }

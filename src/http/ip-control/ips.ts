@@ -11,7 +11,8 @@ import type { CustomerEvent } from '../../events/ip-control/customer.ts';
 import { methodNotAllowed, type Problem, problems, refused, sendJson, sendProblem } from '../problems.ts';
 import { callerOf, contextOf } from '../request-context.ts';
 import { checked } from '../validation.ts';
-import { bulkBody, singleBody } from './address-change-body.ts';
+import { type BulkChange, bulkBody, singleBody } from './address-change-body.ts';
+import { readListedChange } from './listed-change.ts';
 
 export type IpDependencies = Readonly<{
   customers: Aggregate<CustomerCommand, CustomerState, CustomerEvent>;
@@ -46,7 +47,7 @@ export function ipRoutes(dependencies: IpDependencies): Router {
     .route('/ips/bulk')
     .post(
       ...body,
-      checkedRoute(bulkBody, (value, response) => changeMany(value, response, dependencies)),
+      checkedRoute(bulkBody, (value, response) => changeMany(value, response, dependencies), readListedChange),
     )
     .all(onlyPost);
   return router;
@@ -76,13 +77,17 @@ function readJson(body: unknown): Readonly<{ sent: unknown }> | undefined {
   }
 }
 
-/** Account flag first, then the body: the order of checks of every endpoint. */
+/** Account flag first, then the body: the order of checks of every endpoint. What `readQuickly` gives has been checked, and has no flag. */
 function checkedRoute<T>(
   schema: z.ZodType<T>,
   respond: (value: T, response: Response) => Promise<void>,
+  readQuickly?: (body: Uint8Array) => T | undefined,
 ): RequestHandler {
   return async (request, response) => {
-    const read = readJson(request.body);
+    const body: unknown = request.body;
+    const quick = body instanceof Uint8Array ? readQuickly?.(body) : undefined;
+    if (quick !== undefined) return respond(quick, response);
+    const read = readJson(body);
     if (read === undefined) return sendProblem(response, problems.malformedJson);
     const { sent } = read;
     const { allowSynchronous } = callerOf(response).customer.settings;
@@ -126,10 +131,8 @@ async function changeOne(
   });
 }
 
-type ManyChange = OneChange & Readonly<{ action: 'enable' | 'disable' }>;
-
 async function changeMany(
-  { action, target, synchronous }: ManyChange,
+  { action, target, synchronous }: BulkChange,
   response: Response,
   dependencies: IpDependencies,
 ): Promise<void> {

@@ -101,7 +101,7 @@ export function one(text: string): ChangeTarget {
 
 /** Several addresses that must all be the customer's own. */
 export function list(...texts: string[]): ChangeTarget {
-  return { mode: 'list', set: RangeSet.ofAddresses(texts.map(address)), texts };
+  return { mode: 'list', set: RangeSet.ofAddresses(texts.map(address)), texts: () => texts };
 }
 
 /** All of a CIDR block that is the customer's own. */

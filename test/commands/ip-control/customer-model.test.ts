@@ -284,7 +284,7 @@ function targetOf(mode: 'one' | 'list' | 'block', cells: readonly number[]): Cha
   const [address] = addresses;
   if (mode === 'one' && address !== undefined) return { mode, address, text: formatAddress(address) };
   const set = RangeSet.ofAddresses(addresses);
-  return mode === 'list' ? { mode, set, texts: listed } : { mode: 'block', set };
+  return mode === 'list' ? { mode, set, texts: () => listed } : { mode: 'block', set };
 }
 
 function setOf(cells: readonly number[]): RangeSet {
