@@ -2,7 +2,7 @@ import { Temporal } from '@js-temporal/polyfill';
 import * as assert from 'uvu/assert';
 import { RangeSet } from '../src/kernel/addresses/range-set.ts';
 import { type Command, type Decider, isRefusal } from '../src/kernel/decider.ts';
-import type { Event, Recorded } from '../src/kernel/event.ts';
+import type { Event, Recorded, Told } from '../src/kernel/event.ts';
 import { NumberedMap } from '../src/kernel/numbered-map.ts';
 import type { Duty, Process } from '../src/kernel/process.ts';
 import type { Projection } from '../src/kernel/projection.ts';
@@ -68,7 +68,7 @@ export function stateAfter<C extends Command, S, E extends Event>(
 export function specifyProcess<E extends Event, S extends object, D extends Duty>(
   process: Process<E, S, D>,
 ): Readonly<{
-  given: (...events: readonly Recorded<E>[]) => Readonly<{
+  given: (...events: readonly Told<E>[]) => Readonly<{
     at: (instant: string) => Readonly<{
       /** These duties and no other; their ids differ from each other. */
       owes: (...duties: readonly Pick<D, 'type' | 'data'>[]) => void;
@@ -113,7 +113,7 @@ export function specifyProcess<E extends Event, S extends object, D extends Duty
 /** The duties that a process owes after these events, ids and all. */
 export function dutiesAfter<E extends Event, S extends object, D extends Duty>(
   process: Process<E, S, D>,
-  events: readonly Recorded<E>[],
+  events: readonly Told<E>[],
   instant: string,
 ): readonly D[] {
   const now = Temporal.Instant.from(instant);
@@ -124,7 +124,7 @@ export function dutiesAfter<E extends Event, S extends object, D extends Duty>(
 export function specifyProjection<E extends Event, V extends object>(
   projection: Projection<E, V>,
 ): Readonly<{
-  given: (...events: readonly Recorded<E>[]) => Readonly<{ shows: (key: string, view: V | undefined) => void }>;
+  given: (...events: readonly Told<E>[]) => Readonly<{ shows: (key: string, view: V | undefined) => void }>;
 }> {
   return {
     given: (...events) => {
@@ -189,7 +189,7 @@ export function plain(value: unknown): unknown {
 /** One view per key, each passed through JSON before it is changed: what a store does to it changes nothing. */
 export function foldViews<E extends Event, V extends object>(
   projection: Pick<Projection<E, V>, 'handles' | 'keysOf' | 'evolve' | 'stored'>,
-  events: readonly Recorded<E>[],
+  events: readonly Told<E>[],
 ): ReadonlyMap<string, V> {
   const handles = new Set<string>(projection.handles);
   const views = new Map<string, V>();

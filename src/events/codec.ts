@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { takeSealedText } from './hash-chain.ts';
-import type { Event, Metadata, Recorded, Sealed } from '../kernel/event.ts';
+import type { Event, Metadata, Recorded, Sealed, Told } from '../kernel/event.ts';
 
 /** Lifts the data of one schema number to the next. Pure; has a stored sample as its test. */
 export type Upcaster = (data: unknown) => unknown;
@@ -29,12 +29,19 @@ export type StoredEvent = Readonly<{
   metadata: unknown;
 }>;
 
+/** What a store reads of an event for those who are only told it. */
+export type StoredTold = Omit<StoredEvent, 'id' | 'metadata'> & Readonly<{ schema: number; actor: string; at: string }>;
+
+type Placed = Pick<StoredEvent, 'stream' | 'revision' | 'position' | 'type'>;
+
 /** The one way of events into a store and out of it. */
 export type Codec = Readonly<{
   /** The data as JSON. @throws UnencodableEvent for an event that could not be read back. */
   encode: (event: Sealed) => string;
   /** @throws UndecodableEvent for an unknown type or schema, or for data or metadata that fail their check. */
   decode: (stored: StoredEvent) => Recorded;
+  /** As `decode`, for those who are only told an event. @throws UndecodableEvent */
+  tell: (stored: StoredTold) => Told;
   /** The newest schema number of a type: what new events are written with. @throws Error for an unknown type. */
   schemaOf: (type: string) => number;
 }>;
@@ -77,12 +84,14 @@ export function createCodec(definitions: readonly EventDefinition[]): Codec {
     },
     decode: (stored) => {
       const metadata = checkedMetadata(stored);
-      const definition = byType.get(stored.type);
-      if (definition === undefined) throw new UndecodableEvent(stored, 'its type is not known');
-      const parsed = definition.check.safeParse(upcast(definition, metadata.schema, stored));
-      if (!parsed.success) throw new UndecodableEvent(stored, dataProblem(parsed) ?? 'its data fail');
-      // The definition's own text of the type: it is looked up several times after this.
-      return recorded(stored, definition.type, parsed.data, metadata);
+      const definition = definitionOf(stored);
+      return recorded(stored, definition.type, checkedData(definition, metadata.schema, stored), metadata);
+    },
+    tell: (stored) => {
+      const { schema, stream, revision, position, actor, at } = stored;
+      const definition = definitionOf(stored);
+      const data = checkedData(definition, schema, stored);
+      return { type: definition.type, data, stream, revision, position, metadata: { actor, at } };
     },
     schemaOf: (type) => {
       const definition = byType.get(type);
@@ -90,6 +99,12 @@ export function createCodec(definitions: readonly EventDefinition[]): Codec {
       return definition.schema;
     },
   };
+
+  function definitionOf(stored: Placed): EventDefinition {
+    const definition = byType.get(stored.type);
+    if (definition === undefined) throw new UndecodableEvent(stored, 'its type is not known');
+    return definition;
+  }
 }
 
 /**
@@ -109,6 +124,11 @@ export function asStored(codec: Codec): Codec {
       if (!isObject(stored.data)) throw new UndecodableEvent(stored, 'its data are not an object');
       return recorded(stored, stored.type, stored.data, metadata);
     },
+    tell: (stored) => {
+      const { type, data, stream, revision, position, actor, at } = stored;
+      if (!isObject(data)) throw new UndecodableEvent(stored, 'its data are not an object');
+      return { type, data, stream, revision, position, metadata: { actor, at } };
+    },
   };
 }
 
@@ -117,7 +137,7 @@ export class UndecodableEvent extends Error {
   override readonly name = 'UndecodableEvent';
   readonly type: string;
   readonly position: bigint;
-  constructor(stored: StoredEvent, problem: string, options?: ErrorOptions) {
+  constructor(stored: Placed, problem: string, options?: ErrorOptions) {
     const { type, position, stream, revision } = stored;
     super(`can't read event ${type} at position ${position} (revision ${revision} of ${stream}): ${problem}`, options);
     this.type = type;
@@ -144,7 +164,13 @@ function indexByType(definitions: readonly EventDefinition[]): ReadonlyMap<strin
   return byType;
 }
 
-function upcast(definition: EventDefinition, from: number, stored: StoredEvent): unknown {
+function checkedData(definition: EventDefinition, schema: number, stored: Placed & Pick<StoredEvent, 'data'>): object {
+  const parsed = definition.check.safeParse(upcast(definition, schema, stored));
+  if (!parsed.success) throw new UndecodableEvent(stored, dataProblem(parsed) ?? 'its data fail');
+  return parsed.data;
+}
+
+function upcast(definition: EventDefinition, from: number, stored: Placed & Pick<StoredEvent, 'data'>): unknown {
   if (from === definition.schema) return stored.data;
   if (from > definition.schema) {
     throw new UndecodableEvent(stored, `it has schema ${from}, and this program knows none above ${definition.schema}`);
@@ -176,6 +202,7 @@ function checkedMetadata(stored: StoredEvent): Metadata {
   throw new UndecodableEvent(stored, metadataProblem(stored.metadata) ?? 'metadata: fail');
 }
 
+/** `type`: where there is a definition, its own text, which is looked up faster than a new one. */
 function recorded(stored: StoredEvent, type: string, data: object, metadata: Metadata): Recorded {
   const { id, stream, revision, position } = stored;
   return { id, type, data, metadata, stream, revision, position };

@@ -26,7 +26,11 @@ export type Sealed<E extends Event = Event> = E & Readonly<{ id: string; metadat
 export type Recorded<E extends Event = Event> = Sealed<E> &
   Readonly<{ stream: string; revision: bigint; position: bigint }>;
 
-/** Narrows a recorded event to the types that `handles` names; the codec has already checked its data. */
-export function isHandled<E extends Event>(handles: ReadonlySet<string>, event: Recorded): event is Recorded<E> {
+/** An event as views and processes are told it: what happened, where, when and by whom; not the evidence that it carries. */
+export type Told<E extends Event = Event> = E &
+  Readonly<{ stream: string; revision: bigint; position: bigint; metadata: Pick<Metadata, 'actor' | 'at'> }>;
+
+/** Narrows an event to the types that `handles` names; the codec has already checked its data. */
+export function isHandled<E extends Event>(handles: ReadonlySet<string>, event: Told): event is Told<E> {
   return handles.has(event.type);
 }

@@ -1,5 +1,5 @@
 import type { Temporal } from '@js-temporal/polyfill';
-import type { Event, Recorded } from './event.ts';
+import type { Event, Told } from './event.ts';
 
 /** Something that must be done; `id` derives from the causing events, so that the same debt is never two duties. */
 export type Duty<Type extends string = string, Data extends object = object> = Readonly<{
@@ -16,8 +16,8 @@ export type Process<E extends Event, S extends object, D extends Duty> = Readonl
   name: string;
   version: number;
   handles: readonly E['type'][];
-  keysOf: (event: Recorded<E>) => readonly string[];
-  evolve: (state: S | undefined, event: Recorded<E>, key: string) => S | undefined;
+  keysOf: (event: Told<E>) => readonly string[];
+  evolve: (state: S | undefined, event: Told<E>, key: string) => S | undefined;
   owed: (state: S, now: Temporal.Instant) => readonly D[];
   wakeAt: (state: S) => Temporal.Instant | undefined;
 }>;

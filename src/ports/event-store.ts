@@ -1,4 +1,4 @@
-import type { Recorded, Sealed } from '../kernel/event.ts';
+import type { Recorded, Sealed, Told } from '../kernel/event.ts';
 
 /** The revision of a stream that does not exist yet. */
 export const NO_STREAM = -1n;
@@ -26,6 +26,8 @@ export type EventStore = Readonly<{
   append: (stream: string, expected: bigint, events: readonly Sealed[]) => Promise<Appended>;
   /** The whole log in order from `after` (exclusive) to its end as of the call. */
   readAll: (after: bigint) => AsyncIterable<readonly Recorded[]>;
+  /** As `readAll`, for views and processes: a store that gains by it leaves out what they are not told. */
+  tellAll: (after: bigint) => AsyncIterable<readonly Told[]>;
   /**
    * The whole log from `after` (exclusive), then what is appended by anyone, for ever, until `signal` aborts (then it ends).
    * A store that others write to as well calls `passed` with a later position up to which nothing more of ours was found,

@@ -1,4 +1,4 @@
-import type { Recorded } from '../kernel/event.ts';
+import type { Told } from '../kernel/event.ts';
 import type { Clock } from '../ports/clock.ts';
 import { BEGINNING, type EventStore, StoreUnavailable } from '../ports/event-store.ts';
 import type { Log } from '../ports/log.ts';
@@ -170,7 +170,7 @@ class LogProjector implements Projector {
   async #catchUp(progress?: (done: bigint, end: bigint) => void, signal?: AbortSignal): Promise<void> {
     const end = await this.#with.store.end();
     const { catchUpFlushMilliseconds = CATCH_UP_FLUSH_MILLISECONDS } = this.#with;
-    for await (const page of this.#with.store.readAll(this.#lowest())) {
+    for await (const page of this.#with.store.tellAll(this.#lowest())) {
       if (signal?.aborted === true) return;
       await this.#take(page);
       if (this.#saver.isUnsavedFor(catchUpFlushMilliseconds)) await this.#saver.save();
@@ -180,7 +180,7 @@ class LogProjector implements Projector {
     this.#reach(end);
   }
 
-  async #take(page: readonly Recorded[]): Promise<void> {
+  async #take(page: readonly Told[]): Promise<void> {
     const shares = this.#sharesOf(page);
     for (const [feed, share] of shares) {
       const fetching = feed.prepare(share);
@@ -197,8 +197,8 @@ class LogProjector implements Projector {
   }
 
   /** Who must see which events: most events concern few views. */
-  #sharesOf(page: readonly Recorded[]): ReadonlyMap<Feed, readonly Recorded[]> {
-    const shares = new Map<Feed, Recorded[]>();
+  #sharesOf(page: readonly Told[]): ReadonlyMap<Feed, readonly Told[]> {
+    const shares = new Map<Feed, Told[]>();
     for (const event of page) {
       for (const feed of this.#feedsOf(event.type)) {
         const share = shares.get(feed);

@@ -1,4 +1,4 @@
-import type { Event, Recorded } from '../kernel/event.ts';
+import type { Event, Told } from '../kernel/event.ts';
 import { isHandled } from '../kernel/event.ts';
 import type { Batch, Projection } from '../kernel/projection.ts';
 import { BEGINNING } from '../ports/event-store.ts';
@@ -38,9 +38,9 @@ export type Shelf<V extends object> = Views<V> &
     /** The newest position applied. */
     position: () => bigint;
     /** Brings the views that these events change into memory, so that `apply` need not wait. */
-    prepare: (events: readonly Recorded[]) => Promise<void> | undefined;
+    prepare: (events: readonly Told[]) => Promise<void> | undefined;
     /** Applies one event, once: what the shelf or the view has applied already is passed over. Prepared events only. */
-    apply: (event: Recorded) => void;
+    apply: (event: Told) => void;
     /** Everything up to here was applied, or does not concern it. */
     advance: (position: bigint) => void;
     /** The keys whose views changed since the last call. */
@@ -133,7 +133,7 @@ class ProjectionShelf<E extends Event, V extends object> implements Shelf<V> {
     return this.#position;
   }
 
-  prepare(events: readonly Recorded[]): Promise<void> | undefined {
+  prepare(events: readonly Told[]): Promise<void> | undefined {
     if (this.#isWhole) return undefined;
     let missing: Set<string> | undefined;
     for (const event of events) {
@@ -147,7 +147,7 @@ class ProjectionShelf<E extends Event, V extends object> implements Shelf<V> {
       : this.#fetch(this.#collection, [...missing]);
   }
 
-  apply(event: Recorded): void {
+  apply(event: Told): void {
     if (event.position <= this.#position) return;
     if (isHandled<E>(this.handles, event)) {
       for (const key of this.#projection.keysOf(event)) this.#applyTo(key, event);
@@ -160,7 +160,7 @@ class ProjectionShelf<E extends Event, V extends object> implements Shelf<V> {
     if (position > this.#position) this.#position = position;
   }
 
-  #applyTo(key: string, event: Recorded<E>): void {
+  #applyTo(key: string, event: Told<E>): void {
     const entry = this.#entries.get(key);
     if (entry !== undefined && event.position <= entry.position) return;
     if (entry === undefined || !this.#takes(entry, event)) {
@@ -181,7 +181,7 @@ class ProjectionShelf<E extends Event, V extends object> implements Shelf<V> {
   }
 
   /** Whether the event can wait, in a batch with others, until somebody looks at the view. */
-  #takes(entry: Entry<E, V>, event: Recorded<E>): boolean {
+  #takes(entry: Entry<E, V>, event: Told<E>): boolean {
     if (this.#projection.batch === undefined || entry.view === undefined) return false;
     const batch = entry.batch ?? this.#projection.batch(entry.view);
     if (!batch.take(event)) return false;

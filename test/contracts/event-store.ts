@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type Codec, UndecodableEvent, UnencodableEvent } from '../../src/events/codec.ts';
-import type { Recorded, Sealed } from '../../src/kernel/event.ts';
+import type { Recorded, Sealed, Told } from '../../src/kernel/event.ts';
 import {
   AppendTooLarge,
   BEGINNING,
@@ -234,6 +234,28 @@ function specifyRead(test: Suite): void {
     assert.equal(await all(store.readAll((await store.end()) + 10n)), []);
   });
 
+  test('views are told the same events as everybody, without their evidence', async ({ store }) => {
+    await store.append('customer-1', NO_STREAM, thing('customer-1', { deep: [1, null, 'ü🗝'] }));
+    await store.append('customer-2', NO_STREAM, numberedNotes('customer-2', 1_500));
+    const log = await all(store.readAll(BEGINNING));
+    assert.equal((await all(store.tellAll(BEGINNING))).map(toldOf), log.map(toldOf));
+    const middle = log[700]?.position ?? BEGINNING;
+    assert.equal((await all(store.tellAll(middle))).map(toldOf), log.slice(701).map(toldOf));
+    for await (const page of store.tellAll(BEGINNING)) assert.ok(page.length > 0 && page.length < 1_100);
+    assert.equal(await all(store.tellAll((await store.end()) + 10n)), []);
+  });
+
+  test('views are told the log to its end as of the call', async ({ store }) => {
+    await store.append('customer-1', NO_STREAM, numberedNotes('customer-1', 1_500));
+    const told: Told[] = [];
+    for await (const page of store.tellAll(BEGINNING)) {
+      told.push(...page);
+      const end = (await store.last('customer-2'))?.revision ?? NO_STREAM;
+      await store.append('customer-2', end, notes('customer-2', 'later'));
+    }
+    assert.equal(textsOf(told), numbers(0, 1_500));
+  });
+
   test('what another process has appended is there', async ({ store, log }) => {
     const other = await log.open(sampleCodec);
     const { position } = await other.append('customer-1', NO_STREAM, notes('customer-1', 'a'));
@@ -405,8 +427,8 @@ function specifyRefusals(test: Suite): void {
   });
 }
 
-async function all(pages: AsyncIterable<readonly Recorded[]>): Promise<readonly Recorded[]> {
-  const events: Recorded[] = [];
+async function all<E>(pages: AsyncIterable<readonly E[]>): Promise<readonly E[]> {
+  const events: E[] = [];
   for await (const page of pages) events.push(...page);
   return events;
 }
@@ -447,7 +469,11 @@ function assertOrdered(log: readonly Recorded[]): void {
   }
 }
 
-function textsOf(events: readonly Recorded[]): readonly string[] {
+function toldOf({ type, data, stream, revision, position, metadata: { actor, at } }: Told): Told {
+  return { type, data, stream, revision, position, metadata: { actor, at } };
+}
+
+function textsOf(events: readonly Told[]): readonly string[] {
   return events.map(({ data }) => ('text' in data ? String(data.text) : ''));
 }
 

@@ -198,8 +198,8 @@ test('after a restart the views are as before, without reading the log again', a
   let reads = 0;
   const store: EventStore = {
     ...log.store,
-    readAll: async function* (after) {
-      for await (const page of log.store.readAll(after)) {
+    tellAll: async function* (after) {
+      for await (const page of log.store.tellAll(after)) {
         reads += page.length;
         yield page;
       }
@@ -408,9 +408,9 @@ test('until the swap, readers see the old documents; afterwards nothing is missi
       readModels,
       store: {
         ...log.store,
-        readAll: async function* (after) {
+        tellAll: async function* (after) {
           assert.equal(await storedDocuments(readModels, shelves), before);
-          yield* log.store.readAll(after);
+          yield* log.store.tellAll(after);
           growths += 1;
           if (growths < 4) await tell([[0, 100 + growths]]);
         },
@@ -504,9 +504,9 @@ test('of two rebuilds at once the slower one gives up, and says why', async ({ l
       readModels: one,
       store: {
         ...log.store,
-        readAll: async function* (after) {
+        tellAll: async function* (after) {
           await rebuildProjections(Object.values(openShelves(two)), { ...log, readModels: two }, () => undefined);
-          yield* log.store.readAll(after);
+          yield* log.store.tellAll(after);
         },
       },
     },

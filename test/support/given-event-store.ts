@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Recorded } from '../../src/kernel/event.ts';
+import type { Told } from '../../src/kernel/event.ts';
 import { AppendTooLarge, type EventStore, WrongExpectedRevision } from '../../src/ports/event-store.ts';
 
 /** Stream categories of one test on a server that is never empty: real names on the one side, those of the test on the other. */
@@ -15,7 +15,7 @@ export const givenEventStoreUrl = process.env.TEST_EVENT_STORE_URL || undefined;
 export function ownCategories(names: readonly string[]): OwnCategories {
   const prefix = `test${randomUUID().slice(0, 8)}`;
   const real = (stream: string): string => `${prefix}${stream}`;
-  const named = (event: Recorded): Recorded => ({ ...event, stream: event.stream.slice(prefix.length) });
+  const named = <E extends Told>(event: E): E => ({ ...event, stream: event.stream.slice(prefix.length) });
   return {
     categories: names.map(real),
     seen: (store) => ({
@@ -33,6 +33,7 @@ export function ownCategories(names: readonly string[]): OwnCategories {
         }
       },
       readAll: (after) => pagesOf(store.readAll(after), named),
+      tellAll: (after) => pagesOf(store.tellAll(after), named),
       follow: (after, signal, passed) => pagesOf(store.follow(after, signal, passed), named),
     }),
   };
@@ -43,9 +44,9 @@ function failureFor(stream: string, error: unknown): unknown {
   return error instanceof AppendTooLarge ? new AppendTooLarge(stream, error.bytes, error.limitBytes) : error;
 }
 
-async function* pagesOf(
-  pages: AsyncIterable<readonly Recorded[]>,
-  named: (event: Recorded) => Recorded,
-): AsyncGenerator<readonly Recorded[], void, undefined> {
+async function* pagesOf<E>(
+  pages: AsyncIterable<readonly E[]>,
+  named: (event: E) => E,
+): AsyncGenerator<readonly E[], void, undefined> {
   for await (const page of pages) yield page.map(named);
 }

@@ -73,6 +73,7 @@ export async function openEventStoreDb(options: EventStoreDbOptions): Promise<Ev
     last: reads.last,
     append: appends.append,
     readAll: reads.all,
+    tellAll: reads.all,
     follow: (after, until, passed = () => undefined) => follow(followed, after, until, passed),
     end,
     close,

@@ -1,16 +1,18 @@
 import type Database from 'better-sqlite3';
 import type { Codec } from '../../events/codec.ts';
-import type { Recorded } from '../../kernel/event.ts';
+import type { Recorded, Told } from '../../kernel/event.ts';
 import { BEGINNING } from '../../ports/event-store.ts';
-import { EVENT_COLUMNS, eventOf, type EventRow } from './event-row.ts';
+import { EVENT_COLUMNS, eventOf, type EventRow, TOLD_COLUMNS, toldOf, type ToldRow } from './event-row.ts';
 
 /** `atEnd`: there was nothing more when it was read. */
-export type Page = Readonly<{ events: readonly Recorded[]; atEnd: boolean }>;
+export type Page<E = Recorded> = Readonly<{ events: readonly E[]; atEnd: boolean }>;
 
 /** Reads the log, synchronously. */
 export type EventReader = Readonly<{
   /** The log after a position, up to `to` (inclusive). */
   logPage: (after: bigint, to?: bigint) => Page;
+  /** The same for those who are only told it. */
+  toldPage: (after: bigint, to: bigint) => Page<Told>;
   streamPage: (stream: string, after: bigint) => Page;
   last: (stream: string) => Recorded | undefined;
   end: () => bigint;
@@ -26,10 +28,9 @@ const CHUNK_ROWS = 64;
 const POSITION_MAX = 2n ** 63n - 1n;
 
 export function openEventReader(db: Database.Database, codec: Codec): EventReader {
-  const selectLog = select<[bigint, bigint]>(
-    db,
-    `WHERE position > ? AND position <= ? ORDER BY position LIMIT ${CHUNK_ROWS}`,
-  );
+  const ofLog = `WHERE position > ? AND position <= ? ORDER BY position LIMIT ${CHUNK_ROWS}`;
+  const selectLog = select<[bigint, bigint]>(db, ofLog);
+  const selectTold = db.prepare<[bigint, bigint], ToldRow>(`SELECT ${TOLD_COLUMNS} FROM events ${ofLog}`).raw();
   const selectStream = select<[string, bigint]>(
     db,
     `WHERE stream = ? AND revision > ? ORDER BY revision LIMIT ${CHUNK_ROWS}`,
@@ -39,8 +40,14 @@ export function openEventReader(db: Database.Database, codec: Codec): EventReade
   const selectDataVersion = db.prepare('PRAGMA data_version').pluck();
 
   return {
-    logPage: (after, to = POSITION_MAX) => page((last) => selectLog.all(last?.position ?? after, to)),
-    streamPage: (stream, after) => page((last) => selectStream.all(stream, last?.revision ?? after)),
+    logPage: (after, to = POSITION_MAX) => whole((last) => selectLog.all(last?.position ?? after, to)),
+    toldPage: (after, to) =>
+      page(
+        (last) => selectTold.all(last?.position ?? after, to),
+        (row) => toldOf(row, codec),
+        (row) => row[5].length,
+      ),
+    streamPage: (stream, after) => whole((last) => selectStream.all(stream, last?.revision ?? after)),
     last: (stream) => {
       const row = selectLast.get(stream);
       return row && eventOf(row, codec);
@@ -49,19 +56,31 @@ export function openEventReader(db: Database.Database, codec: Codec): EventReade
     foreignChanges: () => selectDataVersion.get(),
   };
 
-  function page(next: (last: Recorded | undefined) => readonly EventRow[]): Page {
-    const events: Recorded[] = [];
-    let characters = 0;
-    while (events.length < PAGE_EVENTS && characters < PAGE_CHARACTERS) {
-      const rows = next(events.at(-1));
-      for (const row of rows) {
-        events.push(eventOf(row, codec));
-        characters += row[6].length;
-      }
-      if (rows.length < CHUNK_ROWS) return { events, atEnd: true };
-    }
-    return { events, atEnd: false };
+  function whole(next: (last: Recorded | undefined) => readonly EventRow[]): Page {
+    return page(
+      next,
+      (row) => eventOf(row, codec),
+      (row) => row[6].length,
+    );
   }
+}
+
+function page<Row, E>(
+  next: (last: E | undefined) => readonly Row[],
+  read: (row: Row) => E,
+  charactersOf: (row: Row) => number,
+): Page<E> {
+  const events: E[] = [];
+  let characters = 0;
+  while (events.length < PAGE_EVENTS && characters < PAGE_CHARACTERS) {
+    const rows = next(events.at(-1));
+    for (const row of rows) {
+      events.push(read(row));
+      characters += charactersOf(row);
+    }
+    if (rows.length < CHUNK_ROWS) return { events, atEnd: true };
+  }
+  return { events, atEnd: false };
 }
 
 function select<Parameters extends readonly unknown[]>(

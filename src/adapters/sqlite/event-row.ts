@@ -1,7 +1,7 @@
 import type Database from 'better-sqlite3';
-import type { Codec, StoredEvent } from '../../events/codec.ts';
+import type { Codec } from '../../events/codec.ts';
 import { UndecodableEvent } from '../../events/codec.ts';
-import type { Recorded, Sealed } from '../../kernel/event.ts';
+import type { Recorded, Sealed, Told } from '../../kernel/event.ts';
 import type { DatabaseKind } from './database.ts';
 
 /**
@@ -57,6 +57,21 @@ export type EventRow = readonly [
   hash: string,
 ];
 
+/** What a view is told, which takes half the time of reading the whole row. */
+export const TOLD_COLUMNS = 'position, stream, revision, type, schema, data, actor, at';
+
+/** What comes out of `TOLD_COLUMNS`, read raw: nothing in a file counts up to 2^53. */
+export type ToldRow = readonly [
+  position: number,
+  stream: string,
+  revision: number,
+  type: string,
+  schema: number,
+  data: string,
+  actor: string,
+  at: string,
+];
+
 /** Writes one row and gives its position. */
 export type InsertEvent = (stream: string, revision: bigint, event: Sealed, data: string) => bigint;
 
@@ -101,14 +116,39 @@ export function eventOf(row: EventRow, codec: Codec): Recorded {
     hash,
   ] = row;
   const metadata = { actor, at, schema: Number(schema), $correlationId, $causationId, previousHash, hash };
-  return codec.decode({ id, stream, revision, position, type, data: parsed(data, row), metadata });
+  return codec.decode({
+    id,
+    stream,
+    revision,
+    position,
+    type,
+    data: parsed(data, { position, stream, revision, type }),
+    metadata,
+  });
 }
 
-function parsed(text: string, [position, stream, revision, id, type]: EventRow): unknown {
+/** @throws UndecodableEvent */
+export function toldOf(row: ToldRow, codec: Codec): Told {
+  const [place, stream, number, type, schema, data, actor, at] = row;
+  const [position, revision] = [BigInt(place), BigInt(number)];
+  return codec.tell({
+    position,
+    stream,
+    revision,
+    type,
+    schema,
+    data: parsed(data, { position, stream, revision, type }),
+    actor,
+    at,
+  });
+}
+
+type Place = ConstructorParameters<typeof UndecodableEvent>[0];
+
+function parsed(text: string, place: Place): unknown {
   try {
     return JSON.parse(text);
   } catch (cause) {
-    const stored: StoredEvent = { id, stream, revision, position, type, data: text, metadata: undefined };
-    throw new UndecodableEvent(stored, 'its data are not JSON', { cause });
+    throw new UndecodableEvent(place, 'its data are not JSON', { cause });
   }
 }

@@ -1,5 +1,5 @@
 import type { Codec } from '../../events/codec.ts';
-import type { Recorded } from '../../kernel/event.ts';
+import type { Recorded, Told } from '../../kernel/event.ts';
 import { invariant } from '../../kernel/invariant.ts';
 import {
   AppendTooLarge,
@@ -55,12 +55,8 @@ export function openSqliteEventStore(options: SqliteEventStoreOptions): EventSto
       refuseTooLarge(stream, texts);
       return queue.add({ stream, expected, events, texts });
     },
-    readAll: (after) => {
-      const end = free(reader.end);
-      // Whoever reads meets the failure; nobody may ever read.
-      end.catch(() => undefined);
-      return upTo(end, after);
-    },
+    readAll: (after) => upToEnd(after, reader.logPage),
+    tellAll: (after) => upToEnd(after, reader.toldPage),
     follow: followers.follow,
     end: () => free(reader.end),
     close: async () => {
@@ -76,9 +72,20 @@ export function openSqliteEventStore(options: SqliteEventStoreOptions): EventSto
     return outcomes;
   }
 
-  async function* upTo(end: Promise<bigint>, after: bigint): AsyncGenerator<readonly Recorded[], void> {
+  function upToEnd<E extends Told>(after: bigint, read: ReadPage<E>): AsyncIterable<readonly E[]> {
+    const end = free(reader.end);
+    // Whoever reads meets the failure; nobody may ever read.
+    end.catch(() => undefined);
+    return upTo(end, after, read);
+  }
+
+  async function* upTo<E extends Told>(
+    end: Promise<bigint>,
+    after: bigint,
+    read: ReadPage<E>,
+  ): AsyncGenerator<readonly E[], void> {
     const to = await end;
-    yield* pages(free, after, (last) => reader.logPage(last, to), 'position');
+    yield* pages(free, after, (last) => read(last, to), 'position');
   }
 }
 
@@ -93,12 +100,14 @@ function sum(texts: readonly string[], measure: (text: string) => number): numbe
   return texts.reduce((total, text) => total + measure(text), 0);
 }
 
-async function* pages(
+type ReadPage<E> = (after: bigint, to: bigint) => Page<E>;
+
+async function* pages<E extends Told>(
   free: FileAccess,
   after: bigint,
-  read: (after: bigint) => Page,
+  read: (after: bigint) => Page<E>,
   place: 'revision' | 'position',
-): AsyncGenerator<readonly Recorded[], void> {
+): AsyncGenerator<readonly E[], void> {
   for (let last = after; ; await turnOfTheLoop()) {
     const { events, atEnd } = await free(() => read(last));
     const newest = events.at(-1);

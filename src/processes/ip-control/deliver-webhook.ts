@@ -2,7 +2,7 @@ import { Temporal } from '@js-temporal/polyfill';
 import type { CommitSettled } from '../../events/ip-control/customer.ts';
 import type { ListKind } from '../../events/ip-control/vocabulary.ts';
 import type { WebhookDeliveryEvent } from '../../events/ip-control/webhook-delivery.ts';
-import type { Recorded } from '../../kernel/event.ts';
+import type { Told } from '../../kernel/event.ts';
 import type { Duty, Process } from '../../kernel/process.ts';
 import { streamId } from '../../kernel/stream-name.ts';
 
@@ -50,7 +50,7 @@ export function deliverWebhook(
 
 function evolve(
   state: DeliverWebhookState | undefined,
-  event: Recorded<Watched>,
+  event: Told<Watched>,
   retryDelayMilliseconds: number,
 ): DeliverWebhookState | undefined {
   const queue = state?.queue ?? [];
@@ -82,7 +82,7 @@ function isDue({ attempt, notBefore }: Notification, now: Temporal.Instant): boo
   return attempt === 1 || Temporal.Instant.compare(Temporal.Instant.from(notBefore), now) <= 0;
 }
 
-function notificationOf(event: Recorded<CommitSettled>): Notification {
+function notificationOf(event: Told<CommitSettled>): Notification {
   const { regionId, commitSetId, list, completedAt } = event.data;
   const status = event.type === 'CommitCompleted' ? 'success' : 'failed';
   const customerId = Number(streamId(event.stream));

@@ -2,7 +2,7 @@ import type { CustomerEvent } from '../../events/ip-control/customer.ts';
 import type { DirectoryEvent } from '../../events/ip-control/directory.ts';
 import type { RegionEvent } from '../../events/ip-control/region.ts';
 import type { CustomerSettings } from '../../events/ip-control/vocabulary.ts';
-import type { Recorded } from '../../kernel/event.ts';
+import type { Told } from '../../kernel/event.ts';
 import type { Duty, Process } from '../../kernel/process.ts';
 
 type Watched =
@@ -47,7 +47,7 @@ export const finishReservations: Process<Watched, UnfinishedReservation, FinishR
   wakeAt: () => undefined,
 };
 
-function keyOf(event: Recorded<Watched>): string {
+function keyOf(event: Told<Watched>): string {
   switch (event.type) {
     case 'CustomerNameReserved':
     case 'CustomerRegistered':
@@ -63,7 +63,7 @@ function keyOf(event: Recorded<Watched>): string {
   }
 }
 
-function evolve(event: Recorded<Watched>): UnfinishedReservation | undefined {
+function evolve(event: Told<Watched>): UnfinishedReservation | undefined {
   switch (event.type) {
     case 'CustomerNameReserved':
       return { kind: 'customer', ...event.data };

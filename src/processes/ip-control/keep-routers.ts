@@ -1,5 +1,5 @@
 import type { RouterUpkeepEvent } from '../../events/ip-control/router-upkeep.ts';
-import type { Recorded } from '../../kernel/event.ts';
+import type { Told } from '../../kernel/event.ts';
 import type { Duty, Process } from '../../kernel/process.ts';
 import type { RegionEvent } from '../../events/ip-control/region.ts';
 
@@ -53,7 +53,7 @@ export const keepRouters: Process<Watched, KeepRouterState, KeepRouterDuty> = {
   wakeAt: () => undefined,
 };
 
-function evolve(before: KeepRouterState | undefined, event: Recorded<Watched>): KeepRouterState | undefined {
+function evolve(before: KeepRouterState | undefined, event: Told<Watched>): KeepRouterState | undefined {
   const { regionId, router } = event.data;
   const state = before ?? { regionId, router, enabledAt: null, checks: [] };
   switch (event.type) {

@@ -1,7 +1,7 @@
 import { Temporal } from '@js-temporal/polyfill';
 import type { CustomerEvent } from '../../events/ip-control/customer.ts';
 import type { ListKind } from '../../events/ip-control/vocabulary.ts';
-import type { Recorded } from '../../kernel/event.ts';
+import type { Told } from '../../kernel/event.ts';
 import type { Duty, Process } from '../../kernel/process.ts';
 import { streamId } from '../../kernel/stream-name.ts';
 
@@ -92,11 +92,7 @@ function changedRegions({ type, data }: Watched): readonly number[] {
   return 'regionIds' in data ? data.regionIds : [data.regionId];
 }
 
-function evolve(
-  before: QuietPeriodState | undefined,
-  event: Recorded<Watched>,
-  key: string,
-): QuietPeriodState | undefined {
+function evolve(before: QuietPeriodState | undefined, event: Told<Watched>, key: string): QuietPeriodState | undefined {
   const state = before ?? {
     customerId: Number(streamId(event.stream)),
     regionId: Number(key.split('/')[1]),

@@ -1,7 +1,7 @@
 import type { ScopeLimits } from '../../events/worker-pools/limits.ts';
 import type { ScopeEvent } from '../../events/worker-pools/scope.ts';
 import type { WorkerPoolEvent } from '../../events/worker-pools/worker-pool.ts';
-import type { Recorded } from '../../kernel/event.ts';
+import type { Told } from '../../kernel/event.ts';
 import type { Duty, Process } from '../../kernel/process.ts';
 
 type Watched =
@@ -58,7 +58,7 @@ function unknown(key: string): MembershipState {
   return { scope, pool, admitted: null, isAdded: false };
 }
 
-function changed(state: MembershipState, event: Recorded<Watched>): MembershipState {
+function changed(state: MembershipState, event: Told<Watched>): MembershipState {
   switch (event.type) {
     case 'WorkerPoolScopeAdmitted': {
       const { priority, limits } = event.data;

@@ -1,6 +1,6 @@
 import type { WorkerEvent } from '../../events/worker-pools/worker.ts';
 import type { WorkerPoolEvent } from '../../events/worker-pools/worker-pool.ts';
-import type { Recorded } from '../../kernel/event.ts';
+import type { Told } from '../../kernel/event.ts';
 import type { Duty, Process } from '../../kernel/process.ts';
 
 type Watched =
@@ -56,7 +56,7 @@ export const instanceLifecycle: Process<Watched, RunState, InstanceDuty> = {
   wakeAt: () => undefined,
 };
 
-function evolve(state: RunState | undefined, event: Recorded<Watched>): RunState | undefined {
+function evolve(state: RunState | undefined, event: Told<Watched>): RunState | undefined {
   if (event.type === 'InstanceReserved') {
     const { worker, pool, run, because } = event.data;
     return { worker, pool, run, because, step: 'reserved', hasTask: false, ending: null, poolDeleted: false };

@@ -10,7 +10,7 @@ import {
   encodeWhitelist,
   type WhitelistJson,
 } from '../../events/ip-control/source-whitelist-ledger-json.ts';
-import type { Recorded } from '../../kernel/event.ts';
+import type { Told } from '../../kernel/event.ts';
 import { invariant } from '../../kernel/invariant.ts';
 import type { Projection } from '../../kernel/projection.ts';
 import { streamId } from '../../kernel/stream-name.ts';
@@ -78,7 +78,7 @@ export function newestFirst({
   });
 }
 
-function submittedAfter(before: ReadonlyMap<string, string>, event: Recorded<Shown>): ReadonlyMap<string, string> {
+function submittedAfter(before: ReadonlyMap<string, string>, event: Told<Shown>): ReadonlyMap<string, string> {
   switch (event.type) {
     case 'SourceWhitelistSubmitted':
       return new Map(before).set(event.data.requestId, event.metadata.at);

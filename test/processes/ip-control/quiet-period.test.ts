@@ -7,7 +7,7 @@ import { commitKey, type CustomerState } from '../../../src/commands/ip-control/
 import type { CustomerEvent } from '../../../src/events/ip-control/customer.ts';
 import type { ListKind } from '../../../src/events/ip-control/vocabulary.ts';
 import { isRefusal } from '../../../src/kernel/decider.ts';
-import { isHandled, type Recorded } from '../../../src/kernel/event.ts';
+import { isHandled, type Told } from '../../../src/kernel/event.ts';
 import { quietPeriod } from '../../../src/processes/ip-control/quiet-period.ts';
 import { dutiesAfter, foldViews, recorded, specifyProcess } from '../../specification.ts';
 import {
@@ -46,7 +46,7 @@ function watched(
   history: readonly (readonly [time: string, event: CustomerEvent, customerId?: number])[],
 ): readonly Watched[] {
   return history
-    .map(([time, event, customerId = 7], index): Recorded =>
+    .map(([time, event, customerId = 7], index): Told =>
       recorded(event, at(time), { stream: `customer-${customerId}`, revision: BigInt(index) }),
     )
     .filter((event): event is Watched => isHandled(handles, event));

@@ -1,7 +1,7 @@
 import { test } from 'uvu';
 import { contentOf } from '../../../src/events/ip-control/list-content.ts';
 import type { CustomerEvent } from '../../../src/events/ip-control/customer.ts';
-import { isHandled, type Recorded } from '../../../src/kernel/event.ts';
+import { isHandled, type Told } from '../../../src/kernel/event.ts';
 import { commitProjection } from '../../../src/projections/ip-control/commit-view.ts';
 import { recordedInOrder, specifyProjection } from '../../specification.ts';
 import {
@@ -16,7 +16,7 @@ type Shown = Parameters<typeof commitProjection.keysOf>[0];
 
 /** One event a minute, from 12:00 on. */
 function given(...events: readonly CustomerEvent[]) {
-  const all: readonly Recorded[] = recordedInOrder(events, '2026-11-27T12:00:00Z', 60);
+  const all: readonly Told[] = recordedInOrder(events, '2026-11-27T12:00:00Z', 60);
   return specifyProjection(commitProjection).given(...all.filter((event): event is Shown => isHandled(handles, event)));
 }
 
