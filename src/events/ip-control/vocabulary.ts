@@ -28,7 +28,9 @@ export const rangeTexts = z.custom<string[]>(isTexts, { error: 'must be range te
 
 /** As one check: a schema for each text costs more than reading the ranges, where there are thousands. */
 function isTexts(value: unknown): boolean {
-  return Array.isArray(value) && value.length > 0 && value.every((text) => typeof text === 'string');
+  if (!Array.isArray(value) || value.length === 0) return false;
+  for (const text of value) if (typeof text !== 'string') return false;
+  return true;
 }
 
 /**

@@ -74,7 +74,8 @@ function takesText(cursor: TextCursor, text: string): boolean {
 /** RFC 8259: space, tab, line feed and carriage return mean nothing between tokens. */
 function skipSpace(cursor: TextCursor): void {
   for (;;) {
-    const code = cursor.bytes[cursor.at];
+    const code = cursor.bytes[cursor.at] ?? 0;
+    if (code > SPACE) return;
     if (code !== SPACE && code !== TAB && code !== LINE_FEED && code !== CARRIAGE_RETURN) return;
     cursor.at++;
   }

@@ -36,6 +36,14 @@ export class EdgeBuilder {
     this.#length = at + 2 * width;
   }
 
+  /** Adds a range of IPv4 above all that was added before, and not next to it. */
+  appendIpv4(start: number, end: number): void {
+    const pending = this.#pending;
+    if (this.#length === pending.length) this.#emit(pending.length / 2);
+    pending[this.#length++] = start;
+    pending[this.#length++] = end;
+  }
+
   /** Adds what the cursor's list holds between two points, and moves the cursor there. */
   appendBetween(cursor: EdgeCursor, from: Edges, i: number, to: Edges, j: number): void {
     const width = this.#width;

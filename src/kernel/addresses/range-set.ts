@@ -159,12 +159,9 @@ function withLists(set: RangeSet, ipv4: EdgeList, ipv6: EdgeList): RangeSet {
 class ListSink implements RangeSink {
   readonly #ipv4 = new EdgeBuilder(IPV4_SPACE);
   readonly #ipv6 = new EdgeBuilder(IPV6_SPACE);
-  readonly #points = IPV4_SPACE.whole.slice();
 
   ipv4(start: number, end: number): void {
-    this.#points[0] = start;
-    this.#points[1] = end;
-    this.#ipv4.append(this.#points, 0, this.#points, 1);
+    this.#ipv4.appendIpv4(start, end);
   }
 
   ipv6(edges: Edges): void {
