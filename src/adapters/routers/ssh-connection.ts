@@ -1,4 +1,5 @@
-import ssh2, { type Client, type ClientChannel, type ConnectConfig } from 'ssh2';
+import type ssh2 from 'ssh2';
+import type { Client, ClientChannel, ConnectConfig } from 'ssh2';
 import { RouterFailure } from '../../ports/routers.ts';
 import type { CommandExit } from './remote-command.ts';
 import { fingerprintOf, type HostKeyPin, hostKeyType } from './host-key.ts';
@@ -50,9 +51,11 @@ export async function openConnection(
   limits: SshConnectionLimits,
   signal: AbortSignal,
 ): Promise<SshConnection> {
+  // Every command would load it, and few have a router to speak to.
+  const { default: ssh } = await import('ssh2');
   const login = await target.login();
-  requireReadableKey(login);
-  const client = new ssh2.Client();
+  requireReadableKey(login, ssh);
+  const client = new ssh.Client();
   // Whoever waits for the connection or a channel hears of an error from there; ssh2 may have more than one to tell.
   client.on('error', () => undefined);
   let shownKey: Buffer | undefined;
@@ -166,9 +169,9 @@ function credentials(login: SshLogin, client: Client): ConnectConfig {
   return { password: login.password, tryKeyboard: true };
 }
 
-function requireReadableKey(login: SshLogin): void {
+function requireReadableKey(login: SshLogin, ssh: Pick<typeof ssh2, 'utils'>): void {
   if (!('privateKey' in login)) return;
-  const key = ssh2.utils.parseKey(login.privateKey, login.passphrase);
+  const key = ssh.utils.parseKey(login.privateKey, login.passphrase);
   if (key instanceof Error) {
     throw new RouterFailure('bad-option', `option key is no private key that can be used: ${key.message}`);
   }

@@ -17,6 +17,8 @@ export type DatabaseKind = Readonly<{
 }>;
 
 const OPEN_MILLISECONDS_MAX = 5_000;
+/** SQLite's own default. The 16 MiB of this build made no append to a log of a million events faster, and no reading of it. */
+const CACHE_KIBIBYTES = 2_000;
 
 /**
  * Opens a file of this kind, and makes it when it is not there: readable by its owner alone, as are its companions.
@@ -31,6 +33,7 @@ export function openDatabase(file: string, kind: DatabaseKind, timeout = OPEN_MI
     // On every open: SQLite forgets it, and this build of it falls back to NORMAL in WAL mode without saying so.
     db.pragma(`synchronous = ${kind.synchronous}`);
     db.pragma('busy_timeout = 0');
+    db.pragma(`cache_size = -${CACHE_KIBIBYTES}`);
     return db;
   } catch (error) {
     db.close();
