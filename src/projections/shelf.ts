@@ -64,7 +64,7 @@ type Entry<E extends Event, V extends object> = {
 /** Clean views kept in memory; the ones with unsaved changes are always kept. */
 const CLEAN_MAX = 20_000;
 /** Events that wait in batches: enough for many to each view, and less memory than what one by one leaves behind. */
-const BATCHED_MAX = 65_536;
+const BATCHED_MAX = 131_072;
 const PAGE = 1_000;
 const NONE: readonly string[] = [];
 

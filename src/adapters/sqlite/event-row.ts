@@ -122,33 +122,24 @@ export function eventOf(row: EventRow, codec: Codec): Recorded {
     revision,
     position,
     type,
-    data: parsed(data, { position, stream, revision, type }),
+    data: parsed(data, position, stream, revision, type),
     metadata,
   });
 }
 
 /** @throws UndecodableEvent */
 export function toldOf(row: ToldRow, codec: Codec): Told {
-  const [place, stream, number, type, schema, data, actor, at] = row;
-  const [position, revision] = [BigInt(place), BigInt(number)];
-  return codec.tell({
-    position,
-    stream,
-    revision,
-    type,
-    schema,
-    data: parsed(data, { position, stream, revision, type }),
-    actor,
-    at,
-  });
+  const [place, stream, number, type, schema, text, actor, at] = row;
+  const position = BigInt(place);
+  const revision = BigInt(number);
+  const data = parsed(text, position, stream, revision, type);
+  return codec.tell({ position, stream, revision, type, schema, data, actor, at });
 }
 
-type Place = ConstructorParameters<typeof UndecodableEvent>[0];
-
-function parsed(text: string, place: Place): unknown {
+function parsed(text: string, position: bigint, stream: string, revision: bigint, type: string): unknown {
   try {
     return JSON.parse(text);
   } catch (cause) {
-    throw new UndecodableEvent(place, 'its data are not JSON', { cause });
+    throw new UndecodableEvent({ position, stream, revision, type }, 'its data are not JSON', { cause });
   }
 }
