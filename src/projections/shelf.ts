@@ -59,6 +59,8 @@ type Entry<E extends Event, V extends object> = {
   /** Of the last event that changed the view: a document may be newer than the shelf that loads it. */
   position: bigint;
   state: 'clean' | 'dirty' | 'saving';
+  /** The taking of touched keys in which its key will be. */
+  touchedFor: number;
 };
 
 /** Clean views kept in memory; the ones with unsaved changes are always kept. */
@@ -67,6 +69,7 @@ const CLEAN_MAX = 20_000;
 const BATCHED_MAX = 131_072;
 const PAGE = 1_000;
 const NONE: readonly string[] = [];
+const NEVER = -1;
 
 /** Opens nothing yet: `open` follows. */
 export function shelfOf<E extends Event, V extends object>(
@@ -87,7 +90,8 @@ class ProjectionShelf<E extends Event, V extends object> implements Shelf<V> {
   /** What has a batch, and may have had one before. */
   #batched: Entry<E, V>[] = [];
   #batchedEvents = 0;
-  readonly #touched = new Set<string>();
+  #touched: string[] = [];
+  #takings = 0;
   readonly #dirty = new Set<string>();
   /** Views that were deleted, and whose deletion is saved. */
   readonly #deleted = new Set<string>();
@@ -167,17 +171,23 @@ class ProjectionShelf<E extends Event, V extends object> implements Shelf<V> {
       const before = entry && viewOf(entry);
       const view = this.#projection.evolve(before, event, key);
       if (view === before) return;
-      if (entry === undefined) {
-        this.#entries.set(key, { view, batch: undefined, position: event.position, state: 'dirty' });
-      } else {
-        entry.view = view;
-      }
+      if (entry === undefined) return this.#add(key, view, event.position);
+      entry.view = view;
     }
-    this.#touched.add(key);
-    if (entry?.state !== 'dirty') this.#dirty.add(key);
-    if (entry === undefined) return;
     entry.position = event.position;
-    entry.state = 'dirty';
+    if (entry.state !== 'dirty') {
+      entry.state = 'dirty';
+      this.#dirty.add(key);
+    }
+    if (entry.touchedFor === this.#takings) return;
+    entry.touchedFor = this.#takings;
+    this.#touched.push(key);
+  }
+
+  #add(key: string, view: V | undefined, position: bigint): void {
+    this.#entries.set(key, { view, batch: undefined, position, state: 'dirty', touchedFor: this.#takings });
+    this.#dirty.add(key);
+    this.#touched.push(key);
   }
 
   /** Whether the event can wait, in a batch with others, until somebody looks at the view. */
@@ -201,9 +211,10 @@ class ProjectionShelf<E extends Event, V extends object> implements Shelf<V> {
   }
 
   takeTouched(): readonly string[] {
-    if (this.#touched.size === 0) return NONE;
-    const keys = [...this.#touched];
-    this.#touched.clear();
+    if (this.#touched.length === 0) return NONE;
+    const keys = this.#touched;
+    this.#touched = [];
+    this.#takings += 1;
     return keys;
   }
 
@@ -326,7 +337,7 @@ class ProjectionShelf<E extends Event, V extends object> implements Shelf<V> {
   }
 
   #entryOf(json: string): Entry<E, V> & { view: V } {
-    return { ...this.#text.decode(json), batch: undefined, state: 'clean' };
+    return { ...this.#text.decode(json), batch: undefined, state: 'clean', touchedFor: NEVER };
   }
 
   #dropOldest(): void {
