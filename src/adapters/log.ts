@@ -17,7 +17,7 @@ const SECRET_FIELDS: ReadonlySet<string> = new Set([
   'credentials',
 ]);
 
-const LINES_TOGETHER_BYTES = 8 * 1024;
+const LINES_TOGETHER_BYTES = 15 * 1024;
 const FLUSH_MILLISECONDS = 200;
 
 /** How deep below a line's fields a secret is looked for. */

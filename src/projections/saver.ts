@@ -16,7 +16,7 @@ export type SaverDependencies = Readonly<{
   mayStillWrite?: () => boolean;
   /** At most this long until a change is saved (default: 200), */
   flushMilliseconds?: number;
-  /** and this many times as long as the last save took (default: 20): large views are saved seldom. */
+  /** and this many times as long as the last save took (default: 100): large views are saved seldom. */
   restFactor?: number;
 }>;
 
@@ -25,7 +25,7 @@ const SAVE_TRIES_MAX = 5;
 const RETRY_MILLISECONDS = 100;
 const FLUSH_MILLISECONDS = 200;
 /** Saving takes at most one part in this many of the time. */
-const REST_FACTOR = 20;
+const REST_FACTOR = 100;
 
 /** Saves what shelves have not saved yet: in batches, one at a time. */
 export class Saver {
