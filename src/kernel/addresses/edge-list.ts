@@ -32,8 +32,10 @@ export class EdgeList {
     const replaced = chunks[at];
     chunks[at] = chunk;
     const list = new EdgeList(this.space, chunks);
-    if (this.#size !== undefined && replaced !== undefined) {
-      list.#sizeWithout = subtractCounts(this.#size, replaced.size(this.space.width));
+    // Changes come in a row before anybody asks again: what one list knows, all that follow it know.
+    const isCounted = this.#size !== undefined || this.#counted !== undefined;
+    if (isCounted && replaced !== undefined) {
+      list.#sizeWithout = subtractCounts(this.size, replaced.size(this.space.width));
       list.#counted = chunk;
     }
     return list;
