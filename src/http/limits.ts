@@ -22,7 +22,7 @@ function showLimit(response: ServerResponse, limit: string, remaining: string): 
 
 /**
  * Counts requests in windows of 60 s: per customer, all tokens together; strangers per client address (IPv6: per /64).
- * Sends `X-RateLimit-Limit` and `X-RateLimit-Remaining`; 429 when there is none left. `store` is shared between servers when given.
+ * Sends `X-RateLimit-Limit`, `X-RateLimit-Remaining` and `X-RateLimit-Reset` (seconds since 1970); 429 when there is none left. `store` is shared between servers when given.
  */
 export function limitRate(store?: Store): RequestHandler {
   const count = rateLimit({
@@ -34,7 +34,7 @@ export function limitRate(store?: Store): RequestHandler {
       if (caller !== undefined) return `customer:${caller.customer.customerId}`;
       return `address:${ipKeyGenerator(request.ip ?? '', IPV6_SUBNET_BITS)}`;
     },
-    // Its own headers come with two more that nobody asked for, made anew for each answer.
+    // With its own headers comes a date, made anew for each answer, though Node sends one.
     legacyHeaders: false,
     standardHeaders: false,
     validate: false,
@@ -59,7 +59,10 @@ type Counted = Readonly<{ limit: number; remaining: number; resetTime: Date | un
 function showCounted(request: object & { rateLimit?: Counted }, response: ServerResponse): Counted | undefined {
   const counted = request.rateLimit;
   // Whoever sent what can't be read after the request has been answered already.
-  if (counted !== undefined && !response.headersSent)
-    showLimit(response, String(counted.limit), String(counted.remaining));
+  if (counted === undefined || response.headersSent) return counted;
+  showLimit(response, String(counted.limit), String(counted.remaining));
+  if (counted.resetTime !== undefined) {
+    response.setHeader('X-RateLimit-Reset', String(Math.ceil(counted.resetTime.getTime() / 1000)));
+  }
   return counted;
 }

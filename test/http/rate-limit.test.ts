@@ -1,4 +1,5 @@
 import { mock } from 'node:test';
+import { Temporal } from '@js-temporal/polyfill';
 import { Agent, request } from 'undici';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -60,6 +61,9 @@ test('requests are counted down, and the one too many is 429', async () => {
   const refused = await api.get('/subnets');
   assert.equal(counts(refused), [429, '4', '0']);
   assertTooMany(refused);
+  const now = Temporal.Now.instant().epochMilliseconds / 1000;
+  const secondsLeft = Number(refused.headers['x-ratelimit-reset']) - now;
+  assert.ok(secondsLeft > 0 && secondsLeft <= 61, `X-RateLimit-Reset ${refused.headers['x-ratelimit-reset']}`);
   await api.close();
 });
 
