@@ -35,8 +35,8 @@ export function createLog({ level, destination = 'stdout' }: LogOptions): Log {
     {
       level,
       base: null,
-      // As events write it, and many times cheaper than pino's own.
-      timestamp: () => `,"time":"${systemClock.nowText()}"`,
+      // What pino's own says, and many times cheaper: the clock renders each second once.
+      timestamp: () => `,"time":"${systemClock.nowText().replace('+00:00', 'Z')}"`,
       // In place of pino's own redaction, which looks up each path in each line: 90 µs a line with these fields.
       formatters: { level: (label) => ({ level: label }), log: redacted },
       serializers: { error: pino.stdSerializers.err },
