@@ -22,11 +22,11 @@ const failures = [];
 const queue = [...files];
 await Promise.all(Array.from({ length: jobs }, work));
 for (let retry = 0; retry < retries && failures.length > 0; retry += 1) {
-  for (const { file, failed, passed, skipped } of failures.splice(0)) {
+  for (const { file, output, failed, passed, skipped } of failures.splice(0)) {
     sum.failed -= failed;
     sum.passed -= passed;
     sum.skipped -= skipped;
-    console.log(`unsteady: ${file}, once more`);
+    console.log(`unsteady: ${file}, once more\n${output}`);
     queue.push(file);
   }
   await work();
