@@ -63,7 +63,7 @@ test('requests are counted down, and the one too many is 429', async () => {
   assertTooMany(refused);
   const now = Temporal.Now.instant().epochMilliseconds / 1000;
   const secondsLeft = Number(refused.headers['x-ratelimit-reset']) - now;
-  assert.ok(secondsLeft > 0 && secondsLeft <= 61, `X-RateLimit-Reset ${refused.headers['x-ratelimit-reset']}`);
+  assert.ok(secondsLeft > 0 && secondsLeft <= 61, 'the window ends within a minute');
   await api.close();
 });
 
