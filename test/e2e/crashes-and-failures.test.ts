@@ -15,6 +15,7 @@ import { randomFrom } from '../support/random.ts';
 const ROUNDS = Number(process.env['E2E_ROUNDS'] ?? 4);
 const OPERATIONS_PER_ROUND = 60;
 const CUSTOMERS = 4;
+const REFUSALS_MAX = 2;
 const MAIN = join(import.meta.dirname, '../../dist/main.js');
 const SEED = Number(process.env['E2E_SEED'] ?? Date.now() % 1_000_000);
 
@@ -277,16 +278,19 @@ const hook = z.strictObject({
 
 type Receiver = { server: Server; url: string; received: Hook[] };
 
-/** Refuses every third delivery, so that retries are part of the game. */
+/** Refuses every third delivery, so that retries are part of the game; none so often that it would be given up. */
 async function openReceiver(): Promise<Receiver> {
   const received: Hook[] = [];
   let count = 0;
+  const refusals = new Map<string, number>();
   const server = createServer((request, response) => {
     let body = '';
     request.setEncoding('utf8').on('data', (chunk: string) => (body += chunk));
     request.on('end', () => {
       count += 1;
-      if (count % 3 === 0) {
+      const refused = refusals.get(body) ?? 0;
+      if (count % 3 === 0 && refused < REFUSALS_MAX) {
+        refusals.set(body, refused + 1);
         response.writeHead(503).end();
         return;
       }
