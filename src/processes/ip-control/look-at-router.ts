@@ -9,15 +9,22 @@ import type { DirectoryEvent } from '../../events/ip-control/directory.ts';
 import type { RegionEvent } from '../../events/ip-control/region.ts';
 import type { RouterCheckResult } from '../../events/ip-control/router-upkeep.ts';
 import { type ListKind, listKind, prefixListName } from '../../events/ip-control/vocabulary.ts';
-import { coverTexts } from '../../kernel/addresses/cover.ts';
 import { isRefusal } from '../../kernel/decider.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Ids } from '../../ports/ids.ts';
 import type { Log } from '../../ports/log.ts';
 import { type RouterDriver, RouterFailure, type RouterFailureCode, type RouterSettings } from '../../ports/routers.ts';
 import { listTurn, type ListTurns } from './list-turns.ts';
+import { lastPrefixes } from './perform-deploy-commit.ts';
 import { pushPrefixList } from './push-prefix-list.ts';
-import { describeFailure, differenceOf, type HeldList, isSameList, withDeadline } from './router-calls.ts';
+import {
+  describeFailure,
+  differenceOf,
+  type HeldList,
+  isSameList,
+  isUnreadable,
+  withDeadline,
+} from './router-calls.ts';
 
 export type LookDependencies = Readonly<{
   customers: Aggregate<CustomerCommand, CustomerState, CustomerEvent>;
@@ -201,10 +208,8 @@ class Look {
   async #wanted({ customerId, kind }: OwnedList): Promise<readonly string[] | 'under way'> {
     const { state } = await this.#with.customers.state(customerId);
     if (state.phase === 'unregistered') return [];
-    const key = commitKey(this.#regionId, kind);
-    if (state.commits.has(key)) return 'under way';
-    const deployed = state.deployed.get(key);
-    return deployed === undefined ? [] : coverTexts(deployed);
+    if (state.commits.has(commitKey(this.#regionId, kind))) return 'under way';
+    return lastPrefixes(state, { regionId: this.#regionId, list: kind });
   }
 
   /** What can't be read as a list is none of ours. */
@@ -212,7 +217,7 @@ class Look {
     try {
       return await this.#bounded((within) => driver.read(list, within));
     } catch (error) {
-      if (error instanceof RouterFailure && error.code === 'unreadable-answer') return 'unreadable';
+      if (isUnreadable(error)) return 'unreadable';
       throw error;
     }
   }

@@ -52,12 +52,17 @@ async function deploy(
 ): Promise<void> {
   const { customers, regions, clock, log } = dependencies;
   const { customerId, regionId, list, commitSetId, attempt } = duty.data;
-  const prefixes = deployedPrefixes((await customers.state(customerId)).state, duty.data);
+  const { state } = await customers.state(customerId);
+  const prefixes = deployedPrefixes(state, duty.data);
   if (prefixes === undefined) return;
   const region = (await regions.state(regionId)).state;
   if (routersOf(region).length === 0)
     log.warn({ regionId, list: name }, 'the region has no routers: there is nothing to push to');
-  const pushed = await pushToRegion({ region, regionId, list: name, prefixes }, dependencies, signal);
+  const pushed = await pushToRegion(
+    { region, regionId, list: name, prefixes, last: () => lastPrefixes(state, duty.data) },
+    dependencies,
+    signal,
+  );
   // A shutdown in the middle is no failure of a router: the commit stays requested and is deployed after the restart.
   if (signal.aborted) throw signal.reason;
   // A router that has been brought up to date meanwhile counts.
@@ -81,7 +86,13 @@ async function deploy(
   if (isRefusal(answer)) throw new Error(`the outcome of commit ${duty.id} was refused: ${answer.because}`);
 }
 
-type RegionPush = Readonly<{ region: RegionState; regionId: number; list: string; prefixes: readonly string[] }>;
+type RegionPush = Readonly<{
+  region: RegionState;
+  regionId: number;
+  list: string;
+  prefixes: readonly string[];
+  last: () => readonly string[];
+}>;
 
 /** Pushes to every router that is not disabled: each for itself, or to all of them or none. */
 async function pushToRegion(
@@ -108,7 +119,7 @@ async function pushToRegion(
 
 async function pushToAllOrNone(
   routers: readonly RegionRouter[],
-  { regionId, list, prefixes }: RegionPush,
+  { regionId, list, prefixes, last }: RegionPush,
   { driverOf, clock, timeoutMilliseconds }: DeployCommitDependencies,
   signal: AbortSignal,
 ): Promise<readonly RouterOutcome[]> {
@@ -121,7 +132,7 @@ async function pushToAllOrNone(
       bad.set(router, describeFailure(error));
     }
   }
-  if (bad.size === 0) return pushTogether({ routers: ready, list, prefixes, timeoutMilliseconds }, clock, signal);
+  if (bad.size === 0) return pushTogether({ routers: ready, list, prefixes, last, timeoutMilliseconds }, clock, signal);
   const others = `not sent, as ${[...bad.keys()].join(', ')} can't be opened`;
   return routers.map(({ router }) => failedUntouched(router, bad.get(router) ?? others));
 }
@@ -154,6 +165,15 @@ export function deployedPrefixes(
     return undefined;
   const carried = inDeployment(state, commit.regionId, commit.list);
   return carried === undefined ? undefined : coverTexts(carried.content);
+}
+
+/** The blocks that the last completed commit of the list put on routers. */
+export function lastPrefixes(
+  state: CustomerState,
+  { regionId, list }: Readonly<{ regionId: number; list: ListKind }>,
+): readonly string[] {
+  const deployed = state.phase === 'unregistered' ? undefined : state.deployed.get(commitKey(regionId, list));
+  return deployed === undefined ? [] : coverTexts(deployed);
 }
 
 function routersOf(region: RegionState): readonly RegionRouter[] {

@@ -1,7 +1,7 @@
 import type { RouterOutcome } from '../../events/ip-control/vocabulary.ts';
 import type { Clock } from '../../ports/clock.ts';
-import { type RouterDriver, RouterFailure } from '../../ports/routers.ts';
-import { describeFailure, isSameList, withDeadline } from './router-calls.ts';
+import type { RouterDriver } from '../../ports/routers.ts';
+import { describeFailure, isSameList, isUnreadable, withDeadline } from './router-calls.ts';
 
 export type Push = Readonly<{
   router: string;
@@ -32,8 +32,7 @@ export async function pushPrefixList(push: Push, clock: Clock, signal: AbortSign
     if (await bounded((within) => holds(driver, list, prefixes, within))) return outcome('confirmed', true);
   } catch (error) {
     // What can't be read as a list is none of ours, and is replaced.
-    if (!(error instanceof RouterFailure) || error.code !== 'unreadable-answer')
-      return outcome('failed', true, describeFailure(error));
+    if (!isUnreadable(error)) return outcome('failed', true, describeFailure(error));
   }
   const failure = await bounded(async (within) => {
     const left = timeoutMilliseconds - (clock.monotonicMilliseconds() - started);

@@ -1,13 +1,15 @@
 import type { RouterOutcome } from '../../events/ip-control/vocabulary.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { PreparedChange, RouterDriver } from '../../ports/routers.ts';
-import { describeFailure, type HeldList, isSameList, withDeadline } from './router-calls.ts';
+import { describeFailure, type HeldList, isSameList, isUnreadable, withDeadline } from './router-calls.ts';
 
 export type PushTogether = Readonly<{
   routers: readonly Readonly<{ router: string; driver: RouterDriver }>[];
   list: string;
   /** Canonical CIDR texts in order: all that the list is to hold. */
   prefixes: readonly string[];
+  /** What the last completed commit put there: it is gone back to where what is there can't be read as a list. */
+  last: () => readonly string[];
   /** Bound on each step on one router. */
   timeoutMilliseconds: number;
 }>;
@@ -55,6 +57,7 @@ class Member {
   readonly #signal: AbortSignal;
   #prepared: PreparedChange | undefined;
   #before: HeldList | undefined;
+  #isReadable = true;
   /** Something may have been put in force that has to be taken back. */
   #touched = false;
   /** In force for good, as far as the router was asked. */
@@ -74,8 +77,19 @@ class Member {
     return this.#step(async (within) => {
       const { list, prefixes } = this.#push;
       this.#prepared = await this.#driver.prepare?.(list, prefixes, within);
-      this.#before = this.#prepared?.before ?? (await this.#driver.read(list, within));
+      this.#before = this.#prepared?.before ?? (await this.#heldOrLast(within));
     });
+  }
+
+  /** What can't be read as a list is none of ours: nobody would want it back. */
+  async #heldOrLast(within: AbortSignal): Promise<HeldList> {
+    try {
+      return await this.#driver.read(this.#push.list, within);
+    } catch (error) {
+      if (!isUnreadable(error)) throw error;
+      this.#isReadable = false;
+      return this.#push.last();
+    }
   }
 
   /** Those that can take it back by themselves go first. */
@@ -158,7 +172,7 @@ class Member {
   }
 
   #isHeldAlready(): boolean {
-    return this.#before !== undefined && isSameList(this.#before, this.#push.prefixes);
+    return this.#isReadable && this.#before !== undefined && isSameList(this.#before, this.#push.prefixes);
   }
 
   #insistOn(held: HeldList): void {

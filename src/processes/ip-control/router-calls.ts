@@ -51,6 +51,11 @@ export function differenceOf(
   };
 }
 
+/** Whether a router answered, and what it holds can't be read as a list. */
+export function isUnreadable(error: unknown): boolean {
+  return error instanceof RouterFailure && error.code === 'unreadable-answer';
+}
+
 /** A failure in a line, for an operator. */
 export function describeFailure(error: unknown): string {
   if (error instanceof RouterFailure) return `${error.code}: ${error.message}`;

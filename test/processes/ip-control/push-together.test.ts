@@ -15,13 +15,14 @@ type Step = (typeof STEPS)[number];
 /** What goes wrong, once: nothing is done, or it is done and its answer is lost. */
 type Fault = Readonly<{ step: Step; how: 'not done' | 'answer lost' }>;
 type Kind = 'holds changes back' | 'has no timer' | 'plain';
-type Given = Readonly<{ kind: Kind; fault?: Fault; before?: HeldList }>;
+type Given = Readonly<{ kind: Kind; fault?: Fault; before?: HeldList; isGarbled?: boolean }>;
 
 /** A router in memory. */
-function routerOf({ kind, fault, before = OLD }: Given) {
+function routerOf({ kind, fault, before = OLD, isGarbled = false }: Given) {
   const calls: string[] = [];
   let held: HeldList = before;
   let left = fault;
+  let garbled = isGarbled;
   let isBusy = false;
   const step = async (name: Step, work: () => void): Promise<void> => {
     calls.push(name);
@@ -34,6 +35,7 @@ function routerOf({ kind, fault, before = OLD }: Given) {
   const replace = (prefixes: readonly string[]): void => {
     assert.not(isBusy, 'whoever prepares holds the router');
     held = prefixes;
+    garbled = false;
   };
   const prepared = (prefixes: readonly string[]): PreparedChange => {
     const kept = held;
@@ -65,6 +67,7 @@ function routerOf({ kind, fault, before = OLD }: Given) {
       assert.not(isBusy, 'whoever prepares holds the router');
       reads += 1;
       await step(reads > 1 ? 'read again' : 'read', () => undefined);
+      if (garbled) throw new RouterFailure('unreadable-answer', 'line 1 is no canonical CIDR');
       return held;
     },
     replace: (_list, prefixes) => step('replace', () => replace(prefixes)),
@@ -87,7 +90,7 @@ function routerOf({ kind, fault, before = OLD }: Given) {
 async function push(givens: Readonly<Record<string, Given>>, signal = new AbortController().signal) {
   const routers = Object.entries(givens).map(([router, given]) => ({ router, ...routerOf(given) }));
   const outcomes = await pushTogether(
-    { routers, list: LIST, prefixes: NEW, timeoutMilliseconds: 30_000 },
+    { routers, list: LIST, prefixes: NEW, last: () => OLD, timeoutMilliseconds: 30_000 },
     createManualClock(),
     signal,
   );
@@ -129,7 +132,7 @@ test('nothing is in force before all have checked it, and nothing is confirmed b
     ['c', 'holds changes back'],
   ];
   const routers = some.map(([router, kind]) => ({ router, driver: recording(router, routerOf({ kind }).driver) }));
-  const work = { routers, list: LIST, prefixes: NEW, timeoutMilliseconds: 30_000 };
+  const work = { routers, list: LIST, prefixes: NEW, last: () => OLD, timeoutMilliseconds: 30_000 };
   await pushTogether(work, createManualClock(), new AbortController().signal);
   assert.equal(order, ['prepare', 'prepare', 'prepare', 'commit', 'commit', 'replace b', 'confirm', 'confirm']);
 });
@@ -186,6 +189,29 @@ test('a router without a timer takes part by having its old list put back', asyn
     outcomes.map(({ together }) => together),
     ['compensated', 'prepared'],
   );
+});
+
+test('what can not be read as a list is replaced', async () => {
+  for (const kind of ['plain', 'has no timer'] as const) {
+    const { routers, outcomes } = await push({
+      pull: { kind, isGarbled: true },
+      core1: { kind: 'holds changes back' },
+    });
+    for (const router of routers) assert.equal(router.held(), NEW);
+    assert.ok(outcomes.every(({ result, untouched }) => result === 'confirmed' && !untouched));
+  }
+});
+
+test('where the others do not take it, a list that could not be read goes back to what the last commit put there', async () => {
+  const { routers, outcomes } = await push({
+    pull1: { kind: 'plain', isGarbled: true, before: ['10.0.0.0/8'] },
+    pull2: { kind: 'plain', fault: { step: 'replace', how: 'not done' } },
+  });
+  assert.equal(
+    routers.map((router) => router.held()),
+    [OLD, OLD],
+  );
+  assert.is(outcomes[0]?.because, 'taken back, as pull2 did not take it');
 });
 
 test('when the program stops in the middle, what is not confirmed goes back', async () => {
