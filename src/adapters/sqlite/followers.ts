@@ -21,8 +21,8 @@ export type FollowersOptions = Readonly<{
   foreignChanges: () => unknown;
 }>;
 
-/** Another process's events are seen after at most this long. Looking costs microseconds. */
-const LOOK_MILLISECONDS = 100;
+/** Another process's events are seen after at most this long: sooner than whoever ran a command can ask. Looking costs microseconds. */
+const LOOK_MILLISECONDS = 25;
 const PAGE_EVENTS = 1_000;
 /** A follower that is further behind reads the file again, so that what waits for it stays bounded. */
 const QUEUE_EVENTS_MAX = 10_000;
