@@ -47,7 +47,7 @@ async function compare(): Promise<void> {
   console.log(
     `detail of 65,536 addresses: ours ${total.toFixed(1)} ms, baseline ${theirTotal.toFixed(1)} ms, ratio ${ratio.toFixed(2)} (target <= 0.7)`,
   );
-  console.log(`detail first byte: ours ${(first * 100).toFixed(0)} % of its time (target <= 10 %)`);
+  console.log(`detail first byte: ours ${(first * 100).toFixed(1)} % of its time (target <= 10 %)`);
   console.log(
     `detail memory: ours +${(peak - before).toFixed(0)} MiB, baseline +${(baselinePeak - baselineBefore).toFixed(0)} MiB (target <= 25 MiB)`,
   );

@@ -5,11 +5,12 @@ import { rangeSize } from '../../kernel/addresses/address-range.ts';
 import { ipv4Text } from '../../kernel/addresses/address-text.ts';
 import { type AddressRun, addressRuns } from '../../projections/ip-control/address-runs.ts';
 import type { SubnetStatus } from '../../projections/ip-control/address-view.ts';
+import { AddressRows } from './address-rows.ts';
 
 /** Subnets with more addresses list only those that are disabled or pending. */
 const LISTED_WHOLE_MAX = 65_536n;
-/** Rows in one write: enough to be quick, few enough to keep memory flat and to let others have their turn. */
-const ROWS_PER_PART = 1_024;
+/** Characters of ranges in one write. */
+const RANGES_TEXT = 65_536;
 const PATIENCE_MILLISECONDS = 60_000;
 export const PAGE_MAX = 65_536;
 export const LISTING_TYPE = 'application/json; charset=utf-8';
@@ -43,89 +44,85 @@ export async function sendListing(
     ip_version: range.version,
     asn: subnet.asn,
   });
+  const beginning = Buffer.from(`{"data":${head.slice(0, -1)},"${listing.view}":[`);
   const parts = listing.view === 'ranges' ? rangeParts(listing) : ipParts(listing);
-  let before = `{"data":${head.slice(0, -1)},"${listing.view}":[`;
+  let hasBegun = false;
   for (;;) {
     const { value, done } = parts.next();
     if (done !== true) {
-      if (!(await written(response, before + value))) return;
-      before = ',';
+      // Who reads a long list sees at once that it comes.
+      if (!hasBegun && !(await written(response, beginning))) return;
+      if (!(await written(response, hasBegun ? value : withoutComma(value)))) return;
+      hasBegun = true;
       continue;
     }
     const { last, nextAfter } = value;
-    const end = last === '' ? (before === ',' ? '' : before) : before + last;
+    if (!hasBegun) response.write(beginning);
+    response.write(hasBegun ? last : withoutComma(last));
     const pending = listing.status.pending.countWithin(range);
     const next = nextAfter === undefined ? '' : `,"next_after":${JSON.stringify(nextAfter)}`;
-    response.end(`${end}]},"meta":{"pending_changes":${pending}${next}}}`);
+    response.end(`]},"meta":{"pending_changes":${pending}${next}}}`);
     return;
   }
 }
 
-/** Waits for a slow reader, and lets others have their turn; `false` when the reader has gone. */
-async function written(response: ServerResponse, chunk: string): Promise<boolean> {
+/** Each row has a comma before it; the first one needs none. */
+function withoutComma(rows: Uint8Array): Uint8Array {
+  return rows.subarray(1);
+}
+
+/** Waits until nobody needs the bytes any more, and lets others have their turn; `false` when the reader has gone. */
+async function written(response: ServerResponse, part: Uint8Array): Promise<boolean> {
   if (response.destroyed) return false;
-  // All of it is ASCII, which needs no look at each character to be encoded.
-  if (!response.write(chunk, 'latin1')) await drained(response);
+  await new Promise<void>((resolve) => {
+    const done = (): void => {
+      response.off('close', done);
+      resolve();
+    };
+    response.on('close', done).write(part, done);
+  });
   await turnOfTheLoop();
   return !response.destroyed;
 }
 
-function drained(response: ServerResponse): Promise<void> {
-  return new Promise((resolve) => {
-    const done = (): void => {
-      response.off('drain', done).off('close', done);
-      resolve();
-    };
-    response.on('drain', done).on('close', done);
-  });
-}
-
 /** What comes after all parts: rows that are too few for one, and the last address listed when there are more. */
-type End = Readonly<{ last: string; nextAfter?: string }>;
+type End = Readonly<{ last: Uint8Array; nextAfter?: string }>;
 
-/** Rows of single addresses, in parts. */
-function* ipParts({ status, pendingOnly, after, limit }: Listing): Generator<string, End, undefined> {
+/** Rows of single addresses, in parts that are good until the next one. */
+function* ipParts({ status, pendingOnly, after, limit }: Listing): Generator<Uint8Array, End, undefined> {
   const { range } = status;
   const isWhole = rangeSize(range) <= LISTED_WHOLE_MAX;
+  const rows = new AddressRows();
   let left = limit;
-  let lastText: string | undefined;
-  let part = '';
-  let rows = 0;
+  let lastListed = 0n;
   for (const run of runsAfter(status, after)) {
     if (pendingOnly ? !run.isPending : !isWhole && !run.isDisabled && !run.isPending) continue;
-    const tail = `","status":"${statusText(run)}","pending_change":${run.isPending}}`;
-    const textAt = textsFrom(run.first, range.version);
     const count = run.last - run.first + 1n;
     const listed = count < BigInt(left) ? Number(count) : left;
-    for (let at = 0; at < listed; at += 1) {
-      lastText = textAt(at);
-      part += `${rows === 0 ? '' : ','}{"address":"${lastText}${tail}`;
-      rows += 1;
-      if (rows < ROWS_PER_PART) continue;
-      yield part;
-      part = '';
-      rows = 0;
+    for (let at = 0; at < listed; at += rows.add(run, at, listed - at, range.version)) {
+      if (rows.isFull) yield rows.take();
     }
+    if (listed > 0) lastListed = run.first + BigInt(listed) - 1n;
     left -= listed;
-    if (count > BigInt(listed)) return { last: part, ...(lastText === undefined ? {} : { nextAfter: lastText }) };
+    if (count > BigInt(listed)) return { last: rows.take(), nextAfter: addressText(lastListed, range.version) };
   }
-  return { last: part };
+  return { last: rows.take() };
 }
 
 /** Rows of maximal runs of equal status, in parts. */
-function* rangeParts({ status, pendingOnly }: Listing): Generator<string, End, undefined> {
+function* rangeParts({ status, pendingOnly }: Listing): Generator<Uint8Array, End, undefined> {
   const { version } = status.range;
-  let part: string[] = [];
+  let part = '';
   for (const run of addressRuns(status)) {
     if (pendingOnly && !run.isPending) continue;
     const start = addressText(run.first, version);
     const end = addressText(run.last, version);
-    part.push(`{"start":"${start}","end":"${end}","status":"${statusText(run)}","pending_change":${run.isPending}}`);
-    if (part.length < ROWS_PER_PART) continue;
-    yield part.join(',');
-    part = [];
+    part += `,{"start":"${start}","end":"${end}","status":"${statusText(run)}","pending_change":${run.isPending}}`;
+    if (part.length < RANGES_TEXT) continue;
+    yield Buffer.from(part, 'latin1');
+    part = '';
   }
-  return { last: part.join(',') };
+  return { last: Buffer.from(part, 'latin1') };
 }
 
 function* runsAfter(status: SubnetStatus, after: Address | undefined): IterableIterator<AddressRun> {
@@ -139,22 +136,6 @@ function* runsAfter(status: SubnetStatus, after: Address | undefined): IterableI
 
 function nextAddress(address: Address): Address {
   return address.version === 4 ? { version: 4, value: address.value + 1 } : { version: 6, value: address.value + 1n };
-}
-
-/** The texts of the addresses that follow each other from `first` on, asked for in order. */
-function textsFrom(first: bigint, version: 4 | 6): (at: number) => string {
-  if (version === 6) return (at) => formatAddress({ version: 6, value: first + BigInt(at) });
-  const start = Number(first);
-  let block = -1;
-  let head = '';
-  return (at) => {
-    const value = start + at;
-    if (value >>> 8 !== block) {
-      block = value >>> 8;
-      head = `${block >>> 16}.${(block >>> 8) & 255}.${block & 255}.`;
-    }
-    return head + (value & 255);
-  };
 }
 
 function addressText(value: bigint, version: 4 | 6): string {
