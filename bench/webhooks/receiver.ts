@@ -1,7 +1,9 @@
-// A receiver in a process of its own: answers every POST with 204, and says its port first.
+// A receiver in a process of its own: answers every POST with 204. Says its port first, and to whoever asks how many have come.
 import { createServer } from 'node:http';
 
+let received = 0;
 const server = createServer((request, response) => {
+  received += 1;
   request.resume().on('end', () => response.writeHead(204).end());
 });
 server.listen(0, '127.0.0.1', () => {
@@ -9,3 +11,4 @@ server.listen(0, '127.0.0.1', () => {
   if (address !== null && typeof address !== 'string') console.log(address.port);
 });
 process.on('disconnect', () => process.exit(0));
+process.on('message', () => process.send?.(received));

@@ -46,6 +46,8 @@ const REACH_MILLISECONDS = 10_000;
 /** Whoever asked to be woken is looked at as often as this: the wall clock may be set forward. */
 const LOOK_MILLISECONDS_MAX = 60_000;
 const REMEMBERED_MAX = 10_000;
+/** A reason for every end of a rest: the platform would make a new one for each, with its stack. */
+const WOKEN = new Error('there is something to do');
 
 /** Duties that share places among themselves. */
 type Lane = {
@@ -96,11 +98,11 @@ class ProcessRunner<E extends Event, S extends object, D extends Duty> implement
 
   touched(keys: readonly string[]): void {
     for (const key of keys) this.#due.add(key);
-    if (this.#with.everyMilliseconds === undefined) this.#rest.abort();
+    if (this.#with.everyMilliseconds === undefined) this.#rest.abort(WOKEN);
   }
 
   async run(stop: AbortSignal, abort: AbortSignal): Promise<void> {
-    const wake = (): void => this.#rest.abort();
+    const wake = (): void => this.#rest.abort(WOKEN);
     stop.addEventListener('abort', wake);
     try {
       await this.#recall(stop);
@@ -191,7 +193,7 @@ class ProcessRunner<E extends Event, S extends object, D extends Duty> implement
       lane.taken -= 1;
       if (lane.taken === 0 && lane.queued.size === 0) this.#lanes.delete(this.#laneName(duty));
       this.#admit();
-      if (this.#goesOn || this.#with.everyMilliseconds === undefined) this.#rest.abort();
+      if (this.#goesOn || this.#with.everyMilliseconds === undefined) this.#rest.abort(WOKEN);
     });
     this.#underWay.set(duty.id, paying);
   }
@@ -218,10 +220,13 @@ class ProcessRunner<E extends Event, S extends object, D extends Duty> implement
     let free = this.#with.concurrency - this.#underWay.size - this.#admitted.size;
     for (let hasAdmitted = true; hasAdmitted && free > 0;) {
       hasAdmitted = false;
-      const lanes = [...this.#lanes];
-      for (const [name, lane] of lanes) {
+      // Lanes that had their turn come again at the end: each is looked at once.
+      let left = this.#lanes.size;
+      for (const [name, lane] of this.#lanes) {
+        if (free === 0 || left === 0) break;
+        left -= 1;
         const [key] = lane.queued;
-        if (key === undefined || free === 0 || lane.taken >= this.#laneConcurrency()) continue;
+        if (key === undefined || lane.taken >= this.#laneConcurrency()) continue;
         // It waits in two lanes, and is asked about both.
         if (this.#admitted.has(key)) continue;
         free -= 1;

@@ -29,11 +29,13 @@ const WAITING_MAX = 20_000;
 const WAITING_CHARACTERS_MAX = 256 * 1024 * 1024;
 /** Bounds how long one transaction holds up the event loop. */
 const GROUP_EVENTS_MAX = 1_000;
+/** From here on a longer wait would gain little. */
+const GATHERED_MAX = 64;
 const GROUP_CHARACTERS_MAX = 8 * 1024 * 1024;
 
 /**
- * Group commit: what is appended in one turn of the event loop shares one transaction and one sync to disk, in the order
- * in which it came; what comes meanwhile shares the next.
+ * Group commit: what is appended in one turn of the event loop, and under load in the next ones, shares one transaction and
+ * one sync to disk, in the order in which it came; what comes meanwhile shares the next.
  */
 export function createAppendQueue({ free, commit, log }: AppendQueueOptions): AppendQueue {
   const waiting: Waiting[] = [];
@@ -61,10 +63,18 @@ export function createAppendQueue({ free, commit, log }: AppendQueueOptions): Ap
 
   async function run(): Promise<void> {
     while (waiting.length > 0) {
-      await turnOfTheLoop();
+      await gather();
       await commitGroup(takeGroup());
     }
     running = undefined;
+  }
+
+  /** What is appended in the same turn of the event loop goes together; under load, what comes in the next turns too. */
+  async function gather(): Promise<void> {
+    for (let known = 0; waiting.length > known && waiting.length < GATHERED_MAX;) {
+      known = waiting.length;
+      await turnOfTheLoop();
+    }
   }
 
   async function commitGroup(group: readonly Waiting[]): Promise<void> {

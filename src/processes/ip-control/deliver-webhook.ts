@@ -44,7 +44,8 @@ export function deliverWebhook(
       if (oldest === undefined || !isDue(oldest, now)) return [];
       return [{ type: 'DeliverWebhook', id: `${oldest.commitSetId}/${oldest.status}#${oldest.attempt}`, data: oldest }];
     },
-    wakeAt: ({ queue: [oldest] }) => (oldest === undefined ? undefined : Temporal.Instant.from(oldest.notBefore)),
+    wakeAt: ({ queue: [oldest] }) =>
+      oldest === undefined || oldest.attempt === 1 ? undefined : Temporal.Instant.from(oldest.notBefore),
   };
 }
 

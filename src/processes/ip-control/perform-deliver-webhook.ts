@@ -8,12 +8,14 @@ import type { CustomerEvent } from '../../events/ip-control/customer.ts';
 import type { RegionEvent } from '../../events/ip-control/region.ts';
 import { prefixListName } from '../../events/ip-control/vocabulary.ts';
 import type { WebhookDeliveryEvent } from '../../events/ip-control/webhook-delivery.ts';
+import { BoundedMap } from '../../kernel/bounded-map.ts';
 import type { Perform } from '../../kernel/process.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Secrets } from '../../ports/secrets.ts';
 import type { WebhookSender } from '../../ports/webhooks.ts';
 import type { DeliverWebhookDuty, Notification } from './deliver-webhook.ts';
+import { rememberedSecrets } from './remembered-secrets.ts';
 
 export type DeliverWebhookDependencies = Readonly<{
   customers: Aggregate<CustomerCommand, CustomerState, CustomerEvent>;
@@ -27,9 +29,13 @@ export type DeliverWebhookDependencies = Readonly<{
   retries: number;
 }>;
 
+const REGIONS_MAX = 1_000;
+
 /** Makes one try, and records what came of it. */
 export function performDeliverWebhook(dependencies: DeliverWebhookDependencies): Perform<DeliverWebhookDuty> {
   const { customers, deliveries, log, retries } = dependencies;
+  const secrets = rememberedSecrets(dependencies.secrets, dependencies.clock);
+  const regionName = rememberedNames(dependencies.regions);
   return async ({ id, data }, signal) => {
     const { commitSetId, customerId, regionId, status, attempt } = data;
     const { state } = await customers.state(customerId);
@@ -43,7 +49,7 @@ export function performDeliverWebhook(dependencies: DeliverWebhookDependencies):
   async function attemptDelivery(
     notification: Notification,
     state: CustomerState,
-    { sender, secrets, clock, regions }: DeliverWebhookDependencies,
+    { sender, clock }: DeliverWebhookDependencies,
     signal: AbortSignal,
   ): Promise<WebhookDeliveryCommand> {
     const { commitSetId, customerId, regionId, status, attempt } = notification;
@@ -56,13 +62,12 @@ export function performDeliverWebhook(dependencies: DeliverWebhookDependencies):
       return abandoned('the customer has no webhook URL any more');
     const secret = state.webhookSecretId === undefined ? undefined : await secrets.get(state.webhookSecretId);
     if (secret === undefined) return abandoned('the webhook secret is missing; rotate it');
-    const region = (await regions.state(regionId)).state;
     const result = await sender.send(
       {
         url: state.settings.webhookUrl,
         messageId: `msg_${commitSetId}_${status}`,
         timestampSeconds: Math.floor(clock.now().epochMilliseconds / 1000),
-        body: notificationBody(notification, state, region.phase === 'created' ? region.name : String(regionId)),
+        body: notificationBody(notification, state, await regionName(regionId)),
         secret,
       },
       signal,
@@ -71,6 +76,19 @@ export function performDeliverWebhook(dependencies: DeliverWebhookDependencies):
     const { because } = result;
     return attempt > retries ? abandoned(because) : { type: 'RecordWebhookAttemptFailed', data: { ...about, because } };
   }
+}
+
+/** A region's name, which never changes. */
+function rememberedNames(regions: DeliverWebhookDependencies['regions']): (regionId: number) => Promise<string> {
+  const names = new BoundedMap<number, string>(REGIONS_MAX);
+  return async (regionId) => {
+    const known = names.get(regionId);
+    if (known !== undefined) return known;
+    const { state } = await regions.state(regionId);
+    if (state.phase !== 'created') return String(regionId);
+    names.set(regionId, state.name);
+    return state.name;
+  };
 }
 
 /** The specification's seven fields, and nothing else. */
