@@ -9,6 +9,8 @@ import { AddressRows } from './address-rows.ts';
 
 /** Subnets with more addresses list only those that are disabled or pending. */
 const LISTED_WHOLE_MAX = 65_536n;
+/** Subnets of so many addresses take more than a moment to list. */
+const LONG = 4_096n;
 /** Characters of ranges in one write. */
 const RANGES_TEXT = 65_536;
 const PATIENCE_MILLISECONDS = 60_000;
@@ -45,20 +47,20 @@ export async function sendListing(
     asn: subnet.asn,
   });
   const beginning = Buffer.from(`{"data":${head.slice(0, -1)},"${listing.view}":[`);
+  // Who reads a long list sees at once that it comes.
+  if (rangeSize(range) < LONG) response.write(beginning);
+  else if (!(await written(response, beginning))) return;
   const parts = listing.view === 'ranges' ? rangeParts(listing) : ipParts(listing);
-  let hasBegun = false;
+  let isFirst = true;
   for (;;) {
     const { value, done } = parts.next();
     if (done !== true) {
-      // Who reads a long list sees at once that it comes.
-      if (!hasBegun && !(await written(response, beginning))) return;
-      if (!(await written(response, hasBegun ? value : withoutComma(value)))) return;
-      hasBegun = true;
+      if (!(await written(response, isFirst ? withoutComma(value) : value))) return;
+      isFirst = false;
       continue;
     }
     const { last, nextAfter } = value;
-    if (!hasBegun) response.write(beginning);
-    response.write(hasBegun ? last : withoutComma(last));
+    response.write(isFirst ? withoutComma(last) : last);
     const pending = listing.status.pending.countWithin(range);
     const next = nextAfter === undefined ? '' : `,"next_after":${JSON.stringify(nextAfter)}`;
     response.end(`]},"meta":{"pending_changes":${pending}${next}}}`);
