@@ -29,9 +29,9 @@ const WAITING_MAX = 20_000;
 const WAITING_CHARACTERS_MAX = 256 * 1024 * 1024;
 /** Bounds how long one transaction holds up the event loop. */
 const GROUP_EVENTS_MAX = 1_000;
-/** From here on a longer wait would gain little. */
-const GATHERED_MAX = 64;
 const GROUP_CHARACTERS_MAX = 8 * 1024 * 1024;
+/** With so many gathered, waiting for more would gain little. */
+const GATHERED_MAX = 64;
 
 /**
  * Group commit: what is appended in one turn of the event loop, and under load in the next ones, shares one transaction and
