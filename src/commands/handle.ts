@@ -170,7 +170,7 @@ class StreamLines<C extends Command, S, E extends Event> {
   /** A "no" or a "nothing new" may rest on appends that fail, or on a state that another process has moved on. */
   async #isCurrent(stream: string, line: Line<S, E>, revision: bigint): Promise<boolean> {
     if ((await line.newest?.catch(lostUnlessUnavailable)) === 'raced') return false;
-    const last = (await this.#with.store.last(stream))?.revision ?? NO_STREAM;
+    const last = await this.#with.store.revision(stream);
     if (last <= revision) return true;
     // Our own later events move the stream as well. Which ones are ours is known once they are settled.
     await line.newest?.catch(() => undefined);

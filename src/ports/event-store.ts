@@ -15,8 +15,8 @@ export type Appended = Readonly<{ revision: bigint; position: bigint }>;
 export type EventStore = Readonly<{
   /** One stream in order, from `after` (a revision, exclusive; default: from its start) to its end now. Missing: no page. */
   read: (stream: string, after?: bigint) => AsyncIterable<readonly Recorded[]>;
-  /** The last event of a stream. */
-  last: (stream: string) => Promise<Recorded | undefined>;
+  /** The revision of a stream's last event; `NO_STREAM` when it has none. */
+  revision: (stream: string) => Promise<bigint>;
   /**
    * Appends all or none, durably, where `expected` is the revision of the stream's last event (`NO_STREAM`: none).
    * Repeating an append whose event ids are all there already is a success with the same answer.

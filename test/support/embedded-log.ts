@@ -92,7 +92,7 @@ export async function openEmbeddedLog(): Promise<EmbeddedLog> {
       }
     },
     append: async (stream, ...added) => {
-      const last = await store.last(stream);
+      const last = (await events(stream)).at(-1);
       const sealed = seal(added, {
         stream,
         previousHash: last?.metadata.hash ?? '',

@@ -21,10 +21,7 @@ export function ownCategories(names: readonly string[]): OwnCategories {
     seen: (store) => ({
       ...store,
       read: (stream, after) => pagesOf(store.read(real(stream), after), named),
-      last: async (stream) => {
-        const event = await store.last(real(stream));
-        return event === undefined ? undefined : named(event);
-      },
+      revision: (stream) => store.revision(real(stream)),
       append: async (stream, expected, events) => {
         try {
           return await store.append(real(stream), expected, events);

@@ -70,7 +70,7 @@ export async function openEventStoreDb(options: EventStoreDbOptions): Promise<Ev
   }
   return {
     read: (stream, after = NO_STREAM) => reads.stream(stream, after),
-    last: reads.last,
+    revision: reads.revision,
     append: appends.append,
     readAll: reads.all,
     tellAll: reads.all,

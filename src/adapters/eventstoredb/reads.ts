@@ -1,6 +1,6 @@
 import type { Codec } from '../../events/codec.ts';
 import type { Recorded } from '../../kernel/event.ts';
-import { BEGINNING } from '../../ports/event-store.ts';
+import { BEGINNING, NO_STREAM } from '../../ports/event-store.ts';
 import type { Passes, WireEvent } from './passes.ts';
 import type { Progress } from './progress.ts';
 import { readAllEnd, readAllForwards, readStreamEnd, readStreamForwards } from './read-requests.ts';
@@ -19,7 +19,7 @@ export type Place = Readonly<{ id: string; revision: bigint; position: bigint }>
 
 export type Reads = Readonly<{
   stream: (stream: string, after: bigint) => AsyncIterable<readonly Recorded[]>;
-  last: (stream: string) => Promise<Recorded | undefined>;
+  revision: (stream: string) => Promise<bigint>;
   all: (after: bigint) => AsyncIterable<readonly Recorded[]>;
   end: () => Promise<bigint>;
   /** A stretch of a stream. */
@@ -34,9 +34,9 @@ const SEARCH_MILLISECONDS = 30_000;
 export function openReads({ passes, codec, prefixes, progress }: ReadsOptions): Reads {
   return {
     stream,
-    last: async (name) => {
+    revision: async (name) => {
       const [newest] = await passes.some(readStreamEnd(name));
-      return newest === undefined ? undefined : recordedEvent(newest, codec);
+      return newest === undefined ? NO_STREAM : placeOf(newest).revision;
     },
     all,
     end,

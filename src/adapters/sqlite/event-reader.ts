@@ -1,7 +1,7 @@
 import type Database from 'better-sqlite3';
 import type { Codec } from '../../events/codec.ts';
 import type { Recorded, Told } from '../../kernel/event.ts';
-import { BEGINNING } from '../../ports/event-store.ts';
+import { BEGINNING, NO_STREAM } from '../../ports/event-store.ts';
 import { EVENT_COLUMNS, eventOf, type EventRow, TOLD_COLUMNS, toldOf, type ToldRow } from './event-row.ts';
 
 /** `atEnd`: there was nothing more when it was read. */
@@ -14,7 +14,7 @@ export type EventReader = Readonly<{
   /** The same for those who are only told it. */
   toldPage: (after: bigint, to: bigint) => Page<Told>;
   streamPage: (stream: string, after: bigint) => Page;
-  last: (stream: string) => Recorded | undefined;
+  revision: (stream: string) => bigint;
   end: () => bigint;
   /** A number that changes whenever another connection has changed the file. */
   foreignChanges: () => unknown;
@@ -35,7 +35,10 @@ export function openEventReader(db: Database.Database, codec: Codec): EventReade
     db,
     `WHERE stream = ? AND revision > ? ORDER BY revision LIMIT ${CHUNK_ROWS}`,
   );
-  const selectLast = select<[string]>(db, 'WHERE stream = ? ORDER BY revision DESC LIMIT 1');
+  const selectRevision = db
+    .prepare<[string], bigint | null>('SELECT max(revision) FROM events WHERE stream = ?')
+    .pluck()
+    .safeIntegers();
   const selectEnd = db.prepare<[], bigint | null>('SELECT max(position) FROM events').pluck().safeIntegers();
   const selectDataVersion = db.prepare('PRAGMA data_version').pluck();
 
@@ -48,10 +51,7 @@ export function openEventReader(db: Database.Database, codec: Codec): EventReade
         (row) => row[5].length,
       ),
     streamPage: (stream, after) => whole((last) => selectStream.all(stream, last?.revision ?? after)),
-    last: (stream) => {
-      const row = selectLast.get(stream);
-      return row && eventOf(row, codec);
-    },
+    revision: (stream) => selectRevision.get(stream) ?? NO_STREAM,
     end: () => selectEnd.get() ?? BEGINNING,
     foreignChanges: () => selectDataVersion.get(),
   };

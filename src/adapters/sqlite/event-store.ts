@@ -48,7 +48,7 @@ export function openSqliteEventStore(options: SqliteEventStoreOptions): EventSto
 
   return {
     read: (stream, after = NO_STREAM) => pages(free, after, (last) => reader.streamPage(stream, last), 'revision'),
-    last: (stream) => free(() => reader.last(stream)),
+    revision: (stream) => free(() => reader.revision(stream)),
     append: async (stream, expected, events) => {
       invariant(events.length > 0, 'an append has events');
       const texts = events.map(codec.encode);

@@ -121,7 +121,7 @@ test('a server that stays away is unavailable within the patience, and what wait
   const failures = await Promise.all(
     [0, 1, 2].map((revision) => failureOf(store.append('customer-1', BigInt(revision), notes('customer-1', 'lost')))),
   );
-  for (const failure of [...failures, await failureOf(store.last('customer-1')), await failureOf(store.end())]) {
+  for (const failure of [...failures, await failureOf(store.revision('customer-1')), await failureOf(store.end())]) {
     assert.instance(failure, StoreUnavailable);
   }
   await server.start();

@@ -3,6 +3,7 @@
 import { once } from 'node:events';
 import { createLog } from '../../../src/adapters/log.ts';
 import { openSqliteEventStore } from '../../../src/adapters/sqlite/event-store.ts';
+import type { Recorded } from '../../../src/kernel/event.ts';
 import { NO_STREAM, StoreUnavailable, WrongExpectedRevision } from '../../../src/ports/event-store.ts';
 import { sampleCodec, sealed } from '../../contracts/sample-events.ts';
 
@@ -22,7 +23,7 @@ function appendAs(mode: string, name: string, count: number): Promise<void> {
 
 /** Single appends and pairs, several under way at once, until killed. */
 async function appendInFlight(stream: string, atOnce: number): Promise<void> {
-  const last = await store.last(stream);
+  const last = await lastOf(stream);
   let revision = last?.revision ?? NO_STREAM;
   let hash = last?.metadata.hash ?? '';
   const append = async (): Promise<void> => {
@@ -41,7 +42,7 @@ async function appendInFlight(stream: string, atOnce: number): Promise<void> {
 /** Appends to a stream that others append to as well, and decides anew when it has lost. */
 async function appendAgainstOthers(writer: string, count: number): Promise<void> {
   for (let done = 0; done < count;) {
-    const last = await store.last('race');
+    const last = await lastOf('race');
     const text = `${writer}-${done}`;
     const events = sealed('race', [{ type: 'NoteTaken', data: { text } }], last?.metadata.hash);
     try {
@@ -52,6 +53,12 @@ async function appendAgainstOthers(writer: string, count: number): Promise<void>
     }
   }
   process.stdout.write('done\n');
+}
+
+async function lastOf(stream: string): Promise<Recorded | undefined> {
+  let last: Recorded | undefined;
+  for await (const page of store.read(stream)) last = page.at(-1);
+  return last;
 }
 
 /** Appends until the disk is full, says so, and goes on when a line comes in. */
