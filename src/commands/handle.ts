@@ -1,6 +1,7 @@
 import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
 import { type Command, type Decider, type Decision, isRefusal, type Refusal } from '../kernel/decider.ts';
 import type { Event, Sealed } from '../kernel/event.ts';
+import { gather } from '../kernel/gather.ts';
 import { isHandled } from '../kernel/event.ts';
 import { streamName, type StreamCategory } from '../kernel/stream-name.ts';
 import {
@@ -56,8 +57,6 @@ const SNAPSHOT_EVERY = 1_000;
 /** Commands on one stream. */
 const WAITING_MAX = 10_000;
 const APPEND_EVENTS_MAX = 500;
-/** From here on a longer wait would gain little. */
-const GATHERED_MAX = 64;
 
 /** A line's state as of one revision. */
 type Point<S> = Readonly<{ state: S; revision: bigint; hash: string; at: string }>;
@@ -222,18 +221,10 @@ class StreamLines<C extends Command, S, E extends Event> {
 
   async #appendWaiting(stream: string, line: Line<S, E>): Promise<void> {
     while (line.waiting.length > 0) {
-      await this.#gather(line);
+      await gather(line.waiting, turnOfTheLoop);
       await this.#append(stream, line, takeAppend(line.waiting));
     }
     line.isAppending = false;
-  }
-
-  /** What is asked in the same turn of the event loop goes together; under load, what is asked in the next turns too. */
-  async #gather({ waiting }: Line<S, E>): Promise<void> {
-    for (let known = 0; waiting.length > known && waiting.length < GATHERED_MAX;) {
-      known = waiting.length;
-      await turnOfTheLoop();
-    }
   }
 
   async #append(stream: string, line: Line<S, E>, entries: readonly Entry<S, E>[]): Promise<void> {

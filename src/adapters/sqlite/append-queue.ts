@@ -1,3 +1,4 @@
+import { gather } from '../../kernel/gather.ts';
 import { type Appended, StoreUnavailable, WrongExpectedRevision } from '../../ports/event-store.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Append, WriteEvents } from './event-writer.ts';
@@ -30,8 +31,6 @@ const WAITING_CHARACTERS_MAX = 256 * 1024 * 1024;
 /** Bounds how long one transaction holds up the event loop. */
 const GROUP_EVENTS_MAX = 1_000;
 const GROUP_CHARACTERS_MAX = 8 * 1024 * 1024;
-/** With so many gathered, waiting for more would gain little. */
-const GATHERED_MAX = 64;
 
 /**
  * Group commit: what is appended in one turn of the event loop, and under load in the next ones, shares one transaction and
@@ -63,18 +62,10 @@ export function createAppendQueue({ free, commit, log }: AppendQueueOptions): Ap
 
   async function run(): Promise<void> {
     while (waiting.length > 0) {
-      await gather();
+      await gather(waiting, turnOfTheLoop);
       await commitGroup(takeGroup());
     }
     running = undefined;
-  }
-
-  /** What is appended in the same turn of the event loop goes together; under load, what comes in the next turns too. */
-  async function gather(): Promise<void> {
-    for (let known = 0; waiting.length > known && waiting.length < GATHERED_MAX;) {
-      known = waiting.length;
-      await turnOfTheLoop();
-    }
   }
 
   async function commitGroup(group: readonly Waiting[]): Promise<void> {

@@ -5,7 +5,7 @@ import { rangeSize } from '../../kernel/addresses/address-range.ts';
 import { ipv4Text } from '../../kernel/addresses/address-text.ts';
 import { type AddressRun, addressRuns } from '../../projections/ip-control/address-runs.ts';
 import type { SubnetStatus } from '../../projections/ip-control/address-view.ts';
-import { AddressRows } from './address-rows.ts';
+import { AddressRows, closing } from './address-rows.ts';
 
 /** Subnets with more addresses list only those that are disabled or pending. */
 const LISTED_WHOLE_MAX = 65_536n;
@@ -119,7 +119,7 @@ function* rangeParts({ status, pendingOnly }: Listing): Generator<Uint8Array, En
     if (pendingOnly && !run.isPending) continue;
     const start = addressText(run.first, version);
     const end = addressText(run.last, version);
-    part += `,{"start":"${start}","end":"${end}","status":"${statusText(run)}","pending_change":${run.isPending}}`;
+    part += `,{"start":"${start}","end":"${end}${closing(run)}`;
     if (part.length < RANGES_TEXT) continue;
     yield Buffer.from(part, 'latin1');
     part = '';
@@ -142,8 +142,4 @@ function nextAddress(address: Address): Address {
 
 function addressText(value: bigint, version: 4 | 6): string {
   return version === 4 ? ipv4Text(Number(value)) : formatAddress({ version: 6, value });
-}
-
-function statusText(run: AddressRun): string {
-  return run.isDisabled ? 'disabled' : 'enabled';
 }

@@ -101,6 +101,7 @@ function blockRows(status: Status, prefixLength: number): BlockRows {
   return rows;
 }
 
-function closing({ isDisabled, isPending }: Status): string {
+/** How an entry of a listing ends, from the quote after its address on. */
+export function closing({ isDisabled, isPending }: Status): string {
   return `","status":"${isDisabled ? 'disabled' : 'enabled'}","pending_change":${isPending}}`;
 }
