@@ -1,6 +1,5 @@
 // Runs every test file in a process of its own, a few at once, and adds up what uvu reports.
-// usage: npm test [-- PART-OF-A-PATH ...]   (FILE_TIMEOUT_SECONDS, TEST_JOBS, TEST_RETRIES from the environment)
-// With TEST_RETRIES a file that failed is run again, alone, at the end; that it was unsteady is said.
+// usage: npm test [-- PART-OF-A-PATH ...]   (FILE_TIMEOUT_SECONDS, TEST_JOBS from the environment)
 import { spawn } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 import { readdirSync } from 'node:fs';
@@ -8,7 +7,6 @@ import { join } from 'node:path';
 
 const wanted = process.argv.slice(2);
 const jobs = Number(process.env.TEST_JOBS ?? Math.max(2, availableParallelism()));
-const retries = Number(process.env.TEST_RETRIES ?? 0);
 const timeoutSeconds = Number(process.env.FILE_TIMEOUT_SECONDS ?? 600);
 
 const files = filesBelow('test')
@@ -21,16 +19,6 @@ const sum = { passed: 0, failed: 0, skipped: 0 };
 const failures = [];
 const queue = [...files];
 await Promise.all(Array.from({ length: jobs }, work));
-for (let retry = 0; retry < retries && failures.length > 0; retry += 1) {
-  for (const { file, output, failed, passed, skipped } of failures.splice(0)) {
-    sum.failed -= failed;
-    sum.passed -= passed;
-    sum.skipped -= skipped;
-    console.log(`unsteady: ${file}, once more\n${output}`);
-    queue.push(file);
-  }
-  await work();
-}
 
 for (const { file, output } of failures) console.log(`\n--- ${file}\n${output}`);
 if (files.length === 0) console.log('no test file matches');
@@ -48,7 +36,7 @@ async function work() {
     sum.passed += passed;
     sum.skipped += skipped;
     sum.failed += failed;
-    if (failed > 0) failures.push({ file, output, failed, passed, skipped });
+    if (failed > 0) failures.push({ file, output });
     const seconds = ((performance.now() - started) / 1000).toFixed(1);
     console.log(
       `${failed > 0 ? 'FAIL' : 'ok  '} ${file} (${passed} passed${skipped ? `, ${skipped} skipped` : ''}, ${seconds} s)`,

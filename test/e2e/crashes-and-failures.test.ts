@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { z } from 'zod';
+import { killed } from '../support/bound-process.ts';
 import { freePort } from '../support/free-port.ts';
 import { randomFrom } from '../support/random.ts';
 
@@ -87,7 +88,7 @@ test(`random changes, failing routers, kill -9 (seed ${SEED})`, async () => {
     const [code] = await once(server, 'exit');
     assert.is(code, 0);
   } finally {
-    server?.kill('SIGKILL');
+    if (server !== undefined) await killed(server);
     receiver.server.closeAllConnections();
     receiver.server.close();
     rmSync(directory, { recursive: true, force: true });

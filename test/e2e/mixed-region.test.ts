@@ -53,7 +53,7 @@ if (missing === undefined) {
         await edgeward.json('region', 'update', 'mixed', '--deploy-policy', policy);
         server = await edgeward.spawn(['serve'], { LOG_LEVEL: 'info' });
         const base = await server.listening();
-        await Promise.all([
+        await allOver([
           ...actors.map((actor) => changeAtRandom(actor, base, random)),
           ...routers.map((router) => happenTo(router, edgeward, actors, random)),
         ]);
@@ -64,7 +64,8 @@ if (missing === undefined) {
       server.child.kill('SIGTERM');
       assert.is(await server.ended, 0);
     } finally {
-      await Promise.all(routers.map((router) => router.stop()));
+      if (server !== undefined) await killed(server);
+      await allOver(routers.map((router) => router.stop()));
       await edgeward.remove();
     }
   });
@@ -137,6 +138,12 @@ async function happenTo(
     await pause(random() * 1500);
     await edgeward.command('router', 'enable', router.name);
   }
+}
+
+/** Waits for all of them, also when one has failed: what goes on would meet what is removed after it. */
+async function allOver(works: readonly Promise<void>[]): Promise<void> {
+  await Promise.allSettled(works);
+  await Promise.all(works);
 }
 
 function noted(): false {

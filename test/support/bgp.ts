@@ -2,7 +2,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { startBoundProcess } from './bound-process.ts';
+import { killed, startBoundProcess } from './bound-process.ts';
 import { type LabRouter, type LabRouterKind, startFrr } from './frr.ts';
 import { createNamespace, labName, removeNamespace } from './netns.ts';
 import { runProgram } from './run-program.ts';
@@ -58,7 +58,7 @@ export async function startBgpLab(kind: LabRouterKind, list: string): Promise<Bg
     learned,
     watchWithdrawals: () => watchWithdrawals(inside('gobgp', 'monitor', 'global', 'rib', '--current')),
     stop: async () => {
-      daemon.kill('SIGKILL');
+      await killed(daemon);
       await router.stop();
       removeNamespace(neighbour);
       process.off('exit', killAtExit);

@@ -1,10 +1,11 @@
 import { existsSync } from 'node:fs';
-import { chmod, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { createOpenRouter } from '../../src/adapters/routers/open-router.ts';
 import type { RouterDriver } from '../../src/ports/routers.ts';
 import type { RouterUnderTest } from '../contracts/router-driver.ts';
 import { killed, startBoundProcess } from './bound-process.ts';
+import { endAllIn } from './end-all-in.ts';
 import { routerContext } from './router-context.ts';
 import { runProgram } from './run-program.ts';
 import { temporaryFolder } from './temporary-folder.ts';
@@ -92,8 +93,8 @@ export async function startBird(): Promise<LabBird> {
     start,
     stop: async () => {
       await kill();
+      await endAllIn(folder.path);
       await folder.remove();
-      await rm(folder.path, { recursive: true, force: true });
     },
   };
 }

@@ -14,6 +14,7 @@ import { explainFailure } from '../../src/main/explain-failure.ts';
 import { type RunningServer, startServer } from '../../src/main/server.ts';
 import { codec, openEventStore } from '../../src/main/stores.ts';
 import { BEGINNING, type EventStore } from '../../src/ports/event-store.ts';
+import { killed } from './bound-process.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 import { waitUntil } from './wait-until.ts';
 
@@ -119,7 +120,7 @@ export async function openEdgeward(settings: Readonly<Record<string, string>> = 
     events: async () => allEvents(await observer()),
     end: async () => (await observer()).end(),
     remove: async () => {
-      for (const child of children) if (child.exitCode === null) child.kill('SIGKILL');
+      await Promise.all([...children].map(killed));
       await stop();
       await (await opened)?.close();
       process.off('exit', cleanUpAtExit);

@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { endAllIn } from './end-all-in.ts';
 import { createNamespace, isLeftOver, labName, missingForNamespaces, removeNamespace } from './netns.ts';
 import { runProgram } from './run-program.ts';
 import { waitUntil } from './wait-until.ts';
@@ -93,6 +94,7 @@ export async function startFrr({ root, daemons }: LabRouterKind, configuration =
     },
     stop: async () => {
       process.off('exit', stopAtExit);
+      await endAllIn(name);
       remove(place);
     },
   };

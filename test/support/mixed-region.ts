@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { cp, mkdir, rm, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createOpenRouter } from '../../src/adapters/routers/open-router.ts';
 import type { RouterDriver } from '../../src/ports/routers.ts';
@@ -50,14 +50,8 @@ async function fileRouter(folder: string): Promise<MixedRouter> {
   const path = join(folder, 'pull');
   const [aside, copy] = [join(folder, 'pull.aside'), join(folder, 'pull.copy')];
   await mkdir(path);
-  const kill = async (): Promise<void> => {
-    await cp(path, aside, { recursive: true });
-    await rm(path, { recursive: true });
-  };
-  const start = async (): Promise<void> => {
-    await cp(aside, path, { recursive: true });
-    await rm(aside, { recursive: true });
-  };
+  const kill = (): Promise<void> => rename(path, aside);
+  const start = (): Promise<void> => rename(aside, path);
   return {
     name: 'pull',
     driver: 'file',
@@ -88,9 +82,9 @@ async function frrRouter(folder: string): Promise<MixedRouter> {
     editByHand: frrUnderTest(router, 0, () => openFrr(router)).plantForeign,
     kill: () => router.kill('bgpd'),
     start: router.restart,
-    backUp: () => copyOver(saved, copy),
+    backUp: () => copyFile(saved, copy).catch(ignoreMissing),
     restore: async () => {
-      if (existsSync(copy)) await copyOver(copy, saved);
+      if (existsSync(copy)) await copyFile(copy, saved);
       await router.restart();
     },
     stop: router.stop,
@@ -138,7 +132,13 @@ async function netconfRouter(driver: 'junos' | 'openconfig'): Promise<MixedRoute
   };
 }
 
+/** Makes a directory have the files of another, as they are found: who writes there may rename or remove one meanwhile. */
 async function copyOver(from: string, to: string): Promise<void> {
-  await rm(to, { recursive: true, force: true });
-  await cp(from, to, { recursive: true });
+  await mkdir(to, { recursive: true });
+  for (const name of await readdir(to)) await rm(join(to, name), { force: true });
+  for (const name of await readdir(from)) await copyFile(join(from, name), join(to, name)).catch(ignoreMissing);
+}
+
+function ignoreMissing(error: unknown): void {
+  if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
 }

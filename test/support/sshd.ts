@@ -2,7 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { startBoundProcess } from './bound-process.ts';
+import { killed, startBoundProcess } from './bound-process.ts';
+import { endAllIn } from './end-all-in.ts';
 import { runProgram } from './run-program.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 import { waitUntil } from './wait-until.ts';
@@ -62,7 +63,8 @@ export async function startSshd(more: (port: number) => readonly string[] = () =
     strangersKey: at('stranger'),
     temporary: at('tmp'),
     stop: async () => {
-      server.kill('SIGKILL');
+      await killed(server);
+      await endAllIn(folder.path);
       await folder.remove();
     },
   };
