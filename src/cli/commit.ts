@@ -5,7 +5,7 @@ import { type CommandTools, leaf, outputOf } from './command.ts';
 import { type DiffOptions, showDifference } from './commit-diff.ts';
 import type { House } from './house.ts';
 import { findCustomer, findRegion } from './lookup.ts';
-import { CommandFailure, EXIT } from './output.ts';
+import { CommandFailure, EXIT, operatorContext } from './output.ts';
 
 /** `commit list | diff | run`. */
 export function addCommitCommands(program: Command, tools: CommandTools): void {
@@ -29,7 +29,7 @@ export function addCommitCommands(program: Command, tools: CommandTools): void {
       tools.withHouse(async (house) => {
         const { customerId, name } = await findCustomer(house, customer);
         const { regionId, name: regionName } = await findRegion(house, region);
-        const status = await house.commitNow(customerId, regionId, options.list);
+        const status = await house.commitNow(customerId, regionId, options.list, operatorContext(house.ids));
         const problems = status === 'failed' ? await problemsOf(house, customerId, regionId, options.list) : [];
         outputOf(options, tools).object({ customer: name, region: regionName, list: options.list, status, problems }, [
           `${options.list} of ${name} in ${regionName}: ${status}`,

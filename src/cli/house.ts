@@ -102,7 +102,12 @@ export type House = Readonly<{
   }>;
   routerChecks: RouterChecks;
   /** Deploys what is pending now: by the running server, or here when none runs. */
-  commitNow: (customerId: number, regionId: number, list: ListKind) => Promise<CommitStatus>;
+  commitNow: (
+    customerId: number,
+    regionId: number,
+    list: ListKind,
+    context: CommandContext,
+  ) => Promise<CommitStatus>;
   /** Brings the views up to the end of the log. */
   catchUp: () => Promise<void>;
   close: () => Promise<void>;

@@ -43,9 +43,21 @@ function exitCodeOf(refused: string): number {
   return refused.startsWith('bad-') ? EXIT.usage : EXIT.failed;
 }
 
-/** Who runs a command: the operating system's user, as an administrator. */
+/** Who runs a command, and its request id. The actor is `admin:<user>@cli`: an administrator's account, `admin:<name>`, has no `@`. */
 export function operatorContext(ids: Ids): CommandContext {
-  return { actor: `admin:${userInfo().username}`, requestId: ids.uuid() };
+  return { actor: `admin:${operatorName(process.env['SUDO_USER'])}@cli`, requestId: ids.uuid() };
+}
+
+/** The user who has called sudo, else the operating system's user, who goes by the number where there is no name (as in containers). */
+export function operatorName(sudoUser: string | undefined): string {
+  if (sudoUser !== undefined && /^[^\p{Cc}\p{Cs}\s]{1,256}$/u.test(sudoUser)) return sudoUser;
+  try {
+    return userInfo().username;
+  } catch (error) {
+    const number = process.getuid?.();
+    if (number === undefined) throw error;
+    return `uid-${number}`;
+  }
 }
 
 /** Where a command's answer goes: for people, or as JSON for machines. */

@@ -6,7 +6,7 @@ export type Event<Type extends string = string, Data extends object = object> = 
 
 /** What every event says about itself. `$correlationId` and `$causationId` are the names that EventStoreDB understands. */
 export type Metadata = Readonly<{
-  /** `admin:<name>`, `token:<id>` or `system:<process>`. */
+  /** `admin:<account>`, `admin:<user>@cli`, `token:<id>` or `system:<process>`. */
   actor: string;
   /** ISO 8601 with numeric offset, milliseconds: `2026-11-27T20:50:00.123+00:00`. */
   at: string;

@@ -2,6 +2,7 @@ import { systemClock } from '../adapters/clock.ts';
 import { systemIds } from '../adapters/ids.ts';
 import { createOpenRouter } from '../adapters/routers/open-router.ts';
 import type { House, WithHouse } from '../cli/house.ts';
+import type { CommandContext } from '../commands/handle.ts';
 import { commitNow, type CommitStatus } from '../commands/ip-control/commit-now.ts';
 import { openCommitWatch } from '../commands/ip-control/commit-watch.ts';
 import { commitKey } from '../commands/ip-control/customer-state.ts';
@@ -74,8 +75,8 @@ function houseOf(config: Config, log: Log, stores: Stores): House {
       },
     },
     routerChecks: openRouterChecks(aggregates, stores, config, log),
-    commitNow: (customerId, regionId, list) =>
-      commitHereOrThere({ customerId, regionId, list }, aggregates, stores, config, log),
+    commitNow: (customerId, regionId, list, context) =>
+      commitHereOrThere({ customerId, regionId, list, context }, aggregates, stores, config, log),
     close: stores.close,
   };
 }
@@ -111,7 +112,8 @@ async function projectionStatus(
   });
 }
 
-type Commit = Readonly<{ customerId: number; regionId: number; list: ListKind }>;
+/** `context` tells who asks for it. */
+type Commit = Readonly<{ customerId: number; regionId: number; list: ListKind; context: CommandContext }>;
 
 /** A running server deploys what is requested; without one this process does, and keeps servers from doing so meanwhile. */
 async function commitHereOrThere(
@@ -159,12 +161,11 @@ async function holding<T>(lease: Lease, work: () => Promise<T>): Promise<T> {
 
 /** Requests the commit, and waits until whoever leads has deployed it. */
 async function commitThere(
-  commit: Commit,
+  { context, ...commit }: Commit,
   { customers }: Aggregates,
   { store }: Stores,
   config: Config,
 ): Promise<CommitStatus> {
-  const context = { actor: 'system:commit-run', requestId: systemIds.uuid() };
   const watch = await openCommitWatch(store);
   const done = new AbortController();
   const watching = watch.run(done.signal);
@@ -183,35 +184,36 @@ async function commitThere(
 }
 
 async function commitHere(
-  { customerId, regionId, list }: Commit,
+  { customerId, regionId, list, context }: Commit,
   { customers, regions }: Aggregates,
   { secrets }: Stores,
   config: Config,
   log: Log,
 ): Promise<CommitStatus> {
-  const requestId = systemIds.uuid();
-  const command = {
-    type: 'RequestCommit',
-    data: { regionId, list, reason: 'operator', commitSetId: systemIds.uuid() },
-  } as const;
-  const answer = await customers.handle(customerId, command, { actor: 'system:commit-run', requestId });
-  if (isRefusal(answer) || answer.state.phase === 'unregistered') return 'success';
-  const open = answer.state.commits.get(commitKey(regionId, list));
-  if (open === undefined) return 'success';
-  const { commitSetId, attempt } = open;
   const drivers = openRouterDrivers(createOpenRouter({ secrets, clock: systemClock, ids: systemIds }));
+  const deploy = performDeployCommit({
+    customers,
+    regions,
+    driverOf: drivers.driverOf,
+    turns: createListTurns(),
+    clock: systemClock,
+    log,
+    timeoutMilliseconds: config.deployTimeoutMilliseconds,
+  });
   try {
-    const deploy = performDeployCommit({
-      customers,
-      regions,
-      driverOf: drivers.driverOf,
-      turns: createListTurns(),
-      clock: systemClock,
-      log,
-      timeoutMilliseconds: config.deployTimeoutMilliseconds,
-    });
-    const data = { customerId, regionId, list, commitSetId, attempt };
-    await deploy({ type: 'DeployCommit', id: `${commitSetId}#${attempt}`, data }, new AbortController().signal);
+    const { revision: asked } = await customers.state(customerId);
+    for (;;) {
+      const request = { regionId, list, reason: 'operator', commitSetId: systemIds.uuid() } as const;
+      const answer = await customers.handle(customerId, { type: 'RequestCommit', data: request }, context);
+      if (isRefusal(answer) || answer.state.phase === 'unregistered') return 'success';
+      const open = answer.state.commits.get(commitKey(regionId, list));
+      if (open === undefined) return 'success';
+      const { commitSetId, attempt, revision } = open;
+      const data = { customerId, regionId, list, commitSetId, attempt };
+      await deploy({ type: 'DeployCommit', id: `${commitSetId}#${attempt}`, data }, new AbortController().signal);
+      // What a server has left unfinished says nothing of what came after it was requested.
+      if (revision >= asked) break;
+    }
   } finally {
     await drivers.close();
   }

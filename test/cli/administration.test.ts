@@ -427,12 +427,36 @@ test("an administrator's password is printed once and kept as a salted hash", as
 
 // Secrets and the audit
 
-test('who asked is in every event', async () => {
+test('who asked is in every event: the user of the machine, who is not the account of that name', async () => {
+  const operator = `admin:${process.env['SUDO_USER'] ?? userInfo().username}@cli`;
   for (const { metadata } of await edgeward.events()) {
-    assert.is(metadata.actor, `admin:${userInfo().username}`);
+    assert.is(metadata.actor, operator);
     assert.match(metadata.at, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}\+00:00$/);
     assert.match(metadata.$correlationId, /^[0-9a-f-]{36}$/);
   }
+});
+
+test('behind sudo it is who has called it', async () => {
+  const before = process.env['SUDO_USER'];
+  const actorBehind = async (user: string): Promise<string | undefined> => {
+    process.env['SUDO_USER'] = user;
+    await edgeward.json('token', 'create', 'Hooked');
+    return (await edgeward.events()).at(-1)?.metadata.actor;
+  };
+  try {
+    assert.is(await actorBehind('grace'), 'admin:grace@cli');
+    assert.is(await actorBehind('grace@corp.example'), 'admin:grace@corp.example@cli');
+    for (const nobody of ['', ' ', 'grace\n', 'x'.repeat(257)])
+      assert.is(await actorBehind(nobody), `admin:${userInfo().username}@cli`);
+  } finally {
+    if (before === undefined) delete process.env['SUDO_USER'];
+    else process.env['SUDO_USER'] = before;
+  }
+});
+
+test("an account can't have the name of a user of the machine", async () => {
+  const rule = 'a name has 1 to 64 of a–z 0–9 _ . - and starts with a letter or digit.';
+  await fails(2, rule, 'admin', 'create', 'grace@cli');
 });
 
 test('no secret is in the events, in any other command, or in a file that others may read', async () => {

@@ -3,6 +3,10 @@ import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { z } from 'zod';
+import { createLog } from '../../src/adapters/log.ts';
+import { readConfig } from '../../src/config.ts';
+import { commandHouse } from '../../src/main/command-house.ts';
+import { enable, ranges } from '../commands/ip-control/customer-examples.ts';
 import { openApiClient } from '../support/api-client.ts';
 import { addCustomer, addRegion, openEdgeward } from '../support/edgeward-server.ts';
 
@@ -96,6 +100,26 @@ test('without a server a commit is deployed by the command itself', async () => 
   assert.equal(recorded, ['CommitRequested', 'CommitCompleted']);
   for (const router of ['eu-west', 'eu-west-2'])
     assert.is(readFileSync(routerFile(router), 'utf8'), '203.0.113.0/30\n2001:db8::1/128\n');
+  const [requested, completed] = (await edgeward.events()).slice(-2).map(({ metadata }) => metadata.actor);
+  assert.match(requested ?? '', /^admin:[^@]+@cli$/, 'who has asked for it');
+  assert.is(completed, 'system:deploy-commit');
+});
+
+test('what a server has left unfinished is ended, and what came after it is deployed too', async () => {
+  await changed(acme.token, { action: 'disable', ips: ['203.0.113.9'] });
+  const withHouse = commandHouse(() => readConfig(edgeward.settings), createLog({ level: 'silent' }));
+  await withHouse(async ({ customers, ids }) => {
+    const context = { actor: 'system:quiet-period', requestId: 'test' };
+    const request = { regionId: 1, list: 'BLACKHOLE', reason: 'quiet', commitSetId: ids.uuid() } as const;
+    await customers.handle(acme.id, { type: 'RequestCommit', data: request }, context);
+    await customers.handle(acme.id, enable(ranges('203.0.113.9')), context);
+  });
+  const recorded = await eventTypesOf(async () => {
+    const { exitCode, err } = await edgeward.command('commit', 'run', 'Acme', 'eu-west');
+    assert.is(exitCode, 0, err);
+  });
+  assert.equal(recorded, ['CommitCompleted', 'CommitRequested', 'CommitCompleted']);
+  assert.is(readFileSync(routerFile('eu-west'), 'utf8'), '203.0.113.0/30\n2001:db8::1/128\n');
 });
 
 test('where nothing is pending there is nothing to run', async () => {
@@ -173,6 +197,8 @@ test('commits are listed, newest first, of all customers or of one', async () =>
       ['Other', 'eu-west', 'BLACKHOLE', 'success', 1, 1],
       ['Acme', 'us-east', 'BLACKHOLE', 'success', 2, 1],
       ['Acme', 'eu-west', 'BLACKHOLE', 'success', 1, 2],
+      ['Acme', 'eu-west', 'BLACKHOLE', 'success', 1, 3],
+      ['Acme', 'eu-west', 'BLACKHOLE', 'success', 1, 2],
     ],
   );
   assert.equal(
@@ -186,7 +212,7 @@ test('commits are listed, newest first, of all customers or of one', async () =>
   assert.is(own.length, 1);
   const { out } = await edgeward.command('commit', 'list', '--customer', 'Acme');
   assert.match(out, /^ID +CUSTOMER +REGION +LIST +STATUS +ATTEMPT +PREFIXES +REQUESTED_AT +COMPLETED_AT +PROBLEMS$/m);
-  assert.is(out.trim().split('\n').length, 3);
+  assert.is(out.trim().split('\n').length, 5);
 });
 
 test('customers and regions that are not there are exit code 3', async () => {

@@ -90,8 +90,9 @@ test("a customer's history is complete, in order, with everything about each eve
     ],
   );
   assert.is(all[5]?.actor, `token:${acme.tokenId}`);
-  assert.match(all[6]?.actor ?? '', /^system:/);
-  assert.match(all[1]?.actor ?? '', /^admin:/);
+  assert.match(all[1]?.actor ?? '', /^admin:[^@]+@cli$/);
+  assert.is(all[6]?.actor, all[1]?.actor, 'who has asked for the commit, though the server deploys it');
+  assert.is(all[7]?.actor, 'system:deploy-commit');
   assert.equal(all[8]?.data, { regionId: 1, ranges: ['203.0.113.1'] });
 });
 
