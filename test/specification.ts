@@ -4,7 +4,7 @@ import { RangeSet } from '../src/kernel/addresses/range-set.ts';
 import { type Command, type Decider, isRefusal } from '../src/kernel/decider.ts';
 import type { Event, Recorded, Told } from '../src/kernel/event.ts';
 import { NumberedMap } from '../src/kernel/numbered-map.ts';
-import type { Duty, Process } from '../src/kernel/process.ts';
+import type { Duty, Process, Since } from '../src/kernel/process.ts';
 import type { Projection } from '../src/kernel/projection.ts';
 
 /** What a decider is held to: these events happened, this is asked, that is the answer. */
@@ -85,8 +85,7 @@ export function specifyProcess<E extends Event, S extends object, D extends Duty
       const states = foldViews(process, events);
       return {
         at: (instant) => {
-          const now = Temporal.Instant.from(instant);
-          const duties = [...states.values()].flatMap((state) => process.owed(state, now));
+          const duties = [...states.values()].flatMap((state) => process.owed(state, sinceAt(instant)));
           return {
             owes: (...expected) => {
               assert.equal(
@@ -99,10 +98,13 @@ export function specifyProcess<E extends Event, S extends object, D extends Duty
           };
         },
         wakesAt: (instant) => {
-          const wakes = [...states.values()].flatMap((state) => process.wakeAt(state) ?? []);
-          const [earliest] = wakes.sort((a, b) => Temporal.Instant.compare(a, b));
-          const expected = instant === 'never' ? instant : Temporal.Instant.from(instant).toString();
-          assert.is(earliest?.toString() ?? 'never', expected);
+          const now = '2026-01-01T00:00:00Z';
+          const wakes = [...states.values()].flatMap((state) => process.wakesIn(state, sinceAt(now)) ?? []);
+          const earliest = wakes.length === 0 ? Number.POSITIVE_INFINITY : Math.min(...wakes);
+          const asked = Number.isFinite(earliest)
+            ? Temporal.Instant.from(now).add({ milliseconds: earliest })
+            : 'never';
+          assert.is(asked.toString(), instant === 'never' ? instant : Temporal.Instant.from(instant).toString());
         },
         isOver: () => assert.equal([...states.keys()], []),
       };
@@ -116,8 +118,13 @@ export function dutiesAfter<E extends Event, S extends object, D extends Duty>(
   events: readonly Told<E>[],
   instant: string,
 ): readonly D[] {
-  const now = Temporal.Instant.from(instant);
-  return [...foldViews(process, events).values()].flatMap((state) => process.owed(state, now));
+  return [...foldViews(process, events).values()].flatMap((state) => process.owed(state, sinceAt(instant)));
+}
+
+/** How long ago events are at an instant, by the clock that wrote theirs. */
+export function sinceAt(instant: string): Since {
+  const now = Temporal.Instant.from(instant).epochMilliseconds;
+  return ({ at }) => now - Temporal.Instant.from(at).epochMilliseconds;
 }
 
 /** Specifies a projection: after these events the view of a key is this; `undefined`: there is none. */

@@ -1,4 +1,3 @@
-import type { Temporal } from '@js-temporal/polyfill';
 import type { Event, Told } from './event.ts';
 
 /** Something that must be done; `id` derives from the causing events, so that the same debt is never two duties. */
@@ -8,8 +7,14 @@ export type Duty<Type extends string = string, Data extends object = object> = R
   data: Readonly<Data>;
 }>;
 
+/** An event from which a process counts time: its place in the log, and its instant as it was recorded. */
+export type Mark = Readonly<{ position: number; at: string }>;
+
+/** Milliseconds since an event happened; no step of a wall clock shortens or lengthens them while somebody counts. */
+export type Since = (mark: Mark) => number;
+
 /**
- * A to-do list folded from events, one state per key. It never acts: it says what is owed now, and when to ask again.
+ * A to-do list folded from events, one state per key. It never acts and knows no clock: it says what is owed by now, and when to ask again.
  * A state with nothing left to watch is `undefined` and is forgotten.
  */
 export type Process<E extends Event, S extends object, D extends Duty> = Readonly<{
@@ -18,9 +23,15 @@ export type Process<E extends Event, S extends object, D extends Duty> = Readonl
   handles: readonly E['type'][];
   keysOf: (event: Told<E>) => readonly string[];
   evolve: (state: S | undefined, event: Told<E>, key: string) => S | undefined;
-  owed: (state: S, now: Temporal.Instant) => readonly D[];
-  wakeAt: (state: S) => Temporal.Instant | undefined;
+  owed: (state: S, since: Since) => readonly D[];
+  /** Milliseconds until more is owed, should nothing happen before; `undefined`: nothing will be. */
+  wakesIn: (state: S, since: Since) => number | undefined;
 }>;
+
+/** An event as a process keeps it, to count from. */
+export function markOf({ position, metadata }: Told): Mark {
+  return { position: Number(position), at: metadata.at };
+}
 
 /** Pays one duty and leaves a settling event behind. It re-reads what it needs: the event is only the doorbell. */
 export type Perform<D extends Duty> = (duty: D, signal: AbortSignal) => Promise<void>;

@@ -59,8 +59,8 @@ export async function startTerm({ store, readModels, log, feeds, wired, lease, a
   const end = await store.end();
   lease.lost.addEventListener('abort', () => abortDuties.abort(lease.lost.reason), { once: true });
   const running = new Map(wired.map(({ shelf, start }) => [shelf.name, start(projector)]));
-  projector.onTouched((touched) => {
-    for (const { shelf, keys } of touched) running.get(shelf)?.touched(keys);
+  projector.onTouched((touched, position) => {
+    for (const { shelf, keys } of touched) running.get(shelf)?.touched(keys, position);
   });
   const following = projector.run(stopFollowing.signal);
   const processing = Promise.all(

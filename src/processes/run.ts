@@ -5,6 +5,7 @@ import type { Projection } from '../kernel/projection.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { EventStore } from '../ports/event-store.ts';
 import type { Log } from '../ports/log.ts';
+import { Sightings } from './sightings.ts';
 
 /** How a process's states are kept: as the views of a projection of their own. */
 export function statesOf<E extends Event, S extends object, D extends Duty>(
@@ -34,8 +35,8 @@ export type ProcessDependencies<S extends object, D extends Duty = Duty> = Reado
 
 /** One running process manager. */
 export type RunningProcess = Readonly<{
-  /** The states of these keys changed. */
-  touched: (keys: readonly string[]) => void;
+  /** The log was applied up to this position, which changed the states of these keys. */
+  touched: (keys: readonly string[], position: bigint) => void;
   /** Pays what is owed until `stop` aborts, then waits for what is under way; `abort` breaks that off too. */
   run: (stop: AbortSignal, abort: AbortSignal) => Promise<void>;
 }>;
@@ -43,8 +44,6 @@ export type RunningProcess = Readonly<{
 const RETRY_MILLISECONDS_MIN = 500;
 const RETRY_MILLISECONDS_MAX = 60_000;
 const REACH_MILLISECONDS = 10_000;
-/** Whoever asked to be woken is looked at as often as this: the wall clock may be set forward. */
-const LOOK_MILLISECONDS_MAX = 60_000;
 const REMEMBERED_MAX = 10_000;
 /** A reason for every end of a rest: the platform would make a new one for each, with its stack. */
 const WOKEN = new Error('there is something to do');
@@ -67,10 +66,10 @@ export function openProcess<E extends Event, S extends object, D extends Duty>(
   dependencies: ProcessDependencies<S, D>,
 ): RunningProcess {
   const runner = new ProcessRunner(process, perform, dependencies);
-  return { touched: (keys) => runner.touched(keys), run: (stop, abort) => runner.run(stop, abort) };
+  return { touched: (keys, position) => runner.touched(keys, position), run: (stop, abort) => runner.run(stop, abort) };
 }
 
-/** All times are monotonic milliseconds: a wall clock that is set back delays nothing. */
+/** All times are monotonic milliseconds: a wall clock that is set back or forward delays and hastens nothing. */
 class ProcessRunner<E extends Event, S extends object, D extends Duty> implements RunningProcess {
   readonly #process: Process<E, S, D>;
   readonly #perform: Perform<D>;
@@ -89,14 +88,17 @@ class ProcessRunner<E extends Event, S extends object, D extends Duty> implement
   /** A place became free for a key that waited for it: no rest before it has been asked. */
   #goesOn = false;
   #rest = new AbortController();
+  readonly #sightings: Sightings;
 
   constructor(process: Process<E, S, D>, perform: Perform<D>, dependencies: ProcessDependencies<S, D>) {
     this.#process = process;
     this.#perform = perform;
     this.#with = dependencies;
+    this.#sightings = new Sightings(dependencies.clock);
   }
 
-  touched(keys: readonly string[]): void {
+  touched(keys: readonly string[], position: bigint): void {
+    this.#sightings.passed(position);
     for (const key of keys) this.#due.add(key);
     if (this.#with.everyMilliseconds === undefined) this.#rest.abort(WOKEN);
   }
@@ -118,10 +120,11 @@ class ProcessRunner<E extends Event, S extends object, D extends Duty> implement
     }
   }
 
-  /** Every open state is asked once at the start. */
+  /** Every open state is asked once at the start; what the log holds by now happened before. */
   async #recall(stop: AbortSignal): Promise<void> {
     for (let tries = 1; !stop.aborted; tries += 1) {
       try {
+        this.#sightings.begin(await this.#with.store.end());
         for (const { key } of await this.#with.states.list()) this.#due.add(key);
         return;
       } catch (error) {
@@ -146,7 +149,7 @@ class ProcessRunner<E extends Event, S extends object, D extends Duty> implement
   }
 
   async #ask(key: string, stop: AbortSignal, abort: AbortSignal): Promise<void> {
-    const { states, clock, log } = this.#with;
+    const { states, log } = this.#with;
     let state: S | undefined;
     try {
       state = await states.get(key);
@@ -156,11 +159,11 @@ class ProcessRunner<E extends Event, S extends object, D extends Duty> implement
       return;
     }
     if (state === undefined || stop.aborted) return;
-    const now = clock.now();
-    const sleeps = (this.#process.wakeAt(state)?.epochMilliseconds ?? 0) - now.epochMilliseconds;
-    if (sleeps > 0) this.#askIn(key, Math.min(sleeps, LOOK_MILLISECONDS_MAX));
+    const since = this.#sightings.since();
+    const sleeps = this.#process.wakesIn(state, since) ?? 0;
+    if (sleeps > 0 && sleeps < Number.POSITIVE_INFINITY) this.#askIn(key, sleeps);
     this.#giveBack(key);
-    for (const duty of this.#process.owed(state, now)) this.#take(key, duty, abort);
+    for (const duty of this.#process.owed(state, since)) this.#take(key, duty, abort);
   }
 
   #askIn(key: string, milliseconds: number): void {
@@ -283,7 +286,7 @@ class ProcessRunner<E extends Event, S extends object, D extends Duty> implement
 
   #untilNext(): number {
     if (this.#due.size > 0) return 0;
-    return Math.min(Math.max(0, this.#nextAt - this.#with.clock.monotonicMilliseconds()), LOOK_MILLISECONDS_MAX);
+    return Math.max(0, this.#nextAt - this.#with.clock.monotonicMilliseconds());
   }
 }
 

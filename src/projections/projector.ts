@@ -10,6 +10,8 @@ import type { Feeder, Shelf } from './shelf.ts';
 /** Tells that the views of these keys of one shelf changed. */
 export type Touched = Readonly<{ shelf: string; keys: readonly string[] }>;
 
+type TouchedListener = (touched: readonly Touched[], position: bigint) => void;
+
 export type Projector = Readonly<{
   /**
    * Opens every shelf at its saved position; a projection without a generation of this version starts one.
@@ -27,8 +29,8 @@ export type Projector = Readonly<{
   position: () => bigint;
   /** Resolves `true` once `position` is applied, `false` after `timeoutMilliseconds`. */
   reached: (position: bigint, timeoutMilliseconds: number) => Promise<boolean>;
-  /** Calls back after each page with what it changed. Once, before `run`. */
-  onTouched: (listener: (touched: readonly Touched[]) => void) => void;
+  /** Calls back after each page with what it changed, and its last position. Once, before `run`. */
+  onTouched: (listener: TouchedListener) => void;
 }>;
 
 export type ProjectorDependencies = Readonly<
@@ -73,7 +75,7 @@ class LogProjector implements Projector {
   /** What has been applied since the shelves were opened; readers wait until it is `#readableFrom`. */
   #sight: Arrivals;
   #readableFrom = BEGINNING;
-  #listener: ((touched: readonly Touched[]) => void) | undefined;
+  #listener: TouchedListener | undefined;
   #isOpen = false;
   #turn: Promise<unknown> = Promise.resolve();
   /** One reading of the log while running; it ends when the shelves must be opened again. */
@@ -97,7 +99,7 @@ class LogProjector implements Projector {
     return this.#arrivals.reached(position, timeoutMilliseconds);
   }
 
-  onTouched(listener: (touched: readonly Touched[]) => void): void {
+  onTouched(listener: TouchedListener): void {
     this.#listener = listener;
   }
 
@@ -191,8 +193,8 @@ class LogProjector implements Projector {
     if (last !== undefined) {
       for (const feed of this.#feeds) feed.advance(last.position);
       this.#reach(last.position);
+      this.#tell(last.position);
     }
-    this.#tell();
     await this.#saver.applied();
   }
 
@@ -217,13 +219,13 @@ class LogProjector implements Projector {
     return feeds;
   }
 
-  #tell(): void {
+  #tell(position: bigint): void {
     const touched: Touched[] = [];
     for (const feed of this.#feeds) {
       const keys = feed.takeTouched();
       if (keys.length > 0) touched.push({ shelf: feed.name, keys });
     }
-    if (touched.length > 0) this.#listener?.(touched);
+    if (touched.length > 0) this.#listener?.(touched, position);
   }
 
   #lowest(): bigint {

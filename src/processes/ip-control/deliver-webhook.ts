@@ -1,9 +1,8 @@
-import { Temporal } from '@js-temporal/polyfill';
 import type { CommitSettled } from '../../events/ip-control/customer.ts';
 import type { ListKind } from '../../events/ip-control/vocabulary.ts';
 import type { WebhookDeliveryEvent } from '../../events/ip-control/webhook-delivery.ts';
 import type { Told } from '../../kernel/event.ts';
-import type { Duty, Process } from '../../kernel/process.ts';
+import { type Duty, type Mark, markOf, type Process, type Since } from '../../kernel/process.ts';
 import { streamId } from '../../kernel/stream-name.ts';
 
 export type Notification = Readonly<{
@@ -15,8 +14,8 @@ export type Notification = Readonly<{
   completedAt: string;
   /** The number of the next try, from 1. */
   attempt: number;
-  /** The next try is not before this. */
-  notBefore: string;
+  /** The last try, which failed: the next one keeps its distance from it. */
+  failed: Mark | null;
 }>;
 
 /** What a customer is still to be told about a region, oldest first. */
@@ -32,28 +31,27 @@ export function deliverWebhook(
 ): Process<Watched, DeliverWebhookState, DeliverWebhookDuty> {
   return {
     name: 'deliver-webhook',
-    version: 1,
+    version: 2,
     handles: ['CommitCompleted', 'CommitFailed', 'WebhookDelivered', 'WebhookAttemptFailed', 'WebhookAbandoned'],
     keysOf: (event) => [
       'customerId' in event.data
         ? `${event.data.customerId}/${event.data.regionId}`
         : `${streamId(event.stream)}/${event.data.regionId}`,
     ],
-    evolve: (state, event) => evolve(state, event, retryDelayMilliseconds),
-    owed: ({ queue: [oldest] }, now) => {
-      if (oldest === undefined || !isDue(oldest, now)) return [];
+    evolve,
+    owed: ({ queue: [oldest] }, since) => {
+      if (oldest === undefined || dueIn(oldest, since) > 0) return [];
       return [{ type: 'DeliverWebhook', id: `${oldest.commitSetId}/${oldest.status}#${oldest.attempt}`, data: oldest }];
     },
-    wakeAt: ({ queue: [oldest] }) =>
-      oldest === undefined || oldest.attempt === 1 ? undefined : Temporal.Instant.from(oldest.notBefore),
+    wakesIn: ({ queue: [oldest] }, since) => (oldest === undefined ? undefined : dueIn(oldest, since)),
   };
+
+  function dueIn({ failed }: Notification, since: Since): number {
+    return failed === null ? 0 : retryDelayMilliseconds - since(failed);
+  }
 }
 
-function evolve(
-  state: DeliverWebhookState | undefined,
-  event: Told<Watched>,
-  retryDelayMilliseconds: number,
-): DeliverWebhookState | undefined {
+function evolve(state: DeliverWebhookState | undefined, event: Told<Watched>): DeliverWebhookState | undefined {
   const queue = state?.queue ?? [];
   switch (event.type) {
     case 'CommitCompleted':
@@ -65,29 +63,22 @@ function evolve(
       return rest.length === 0 ? undefined : { queue: rest };
     }
     case 'WebhookAttemptFailed': {
-      const notBefore = Temporal.Instant.from(event.metadata.at)
-        .add({ milliseconds: retryDelayMilliseconds })
-        .toString();
       const attempt = event.data.attempt + 1;
+      const failed = markOf(event);
       return (
         state && {
-          queue: queue.map((waiting) => (isAbout(waiting, event) ? { ...waiting, attempt, notBefore } : waiting)),
+          queue: queue.map((waiting) => (isAbout(waiting, event) ? { ...waiting, attempt, failed } : waiting)),
         }
       );
     }
   }
 }
 
-/** The first try waits for nothing, not even for a clock that was set back. */
-function isDue({ attempt, notBefore }: Notification, now: Temporal.Instant): boolean {
-  return attempt === 1 || Temporal.Instant.compare(Temporal.Instant.from(notBefore), now) <= 0;
-}
-
 function notificationOf(event: Told<CommitSettled>): Notification {
   const { regionId, commitSetId, list, completedAt } = event.data;
   const status = event.type === 'CommitCompleted' ? 'success' : 'failed';
   const customerId = Number(streamId(event.stream));
-  return { customerId, regionId, commitSetId, list, status, completedAt, attempt: 1, notBefore: event.metadata.at };
+  return { customerId, regionId, commitSetId, list, status, completedAt, attempt: 1, failed: null };
 }
 
 function isAbout(waiting: Notification, event: WebhookDeliveryEvent): boolean {

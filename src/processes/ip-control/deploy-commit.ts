@@ -30,5 +30,5 @@ export const deployCommit: Process<Watched, DeployCommitState, DeployCommitDuty>
     return state?.commitSetId === commitSetId && state.attempt === attempt ? undefined : state;
   },
   owed: (state) => [{ type: 'DeployCommit', id: `${state.commitSetId}#${state.attempt}`, data: state }],
-  wakeAt: () => undefined,
+  wakesIn: () => undefined,
 };

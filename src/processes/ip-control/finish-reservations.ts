@@ -44,7 +44,7 @@ export const finishReservations: Process<Watched, UnfinishedReservation, FinishR
   keysOf: (event) => [keyOf(event)],
   evolve: (_state, event) => evolve(event),
   owed: (state) => [{ type: 'FinishReservation', id: dutyId(state), data: state }],
-  wakeAt: () => undefined,
+  wakesIn: () => undefined,
 };
 
 function keyOf(event: Told<Watched>): string {

@@ -50,7 +50,7 @@ export const keepRouters: Process<Watched, KeepRouterState, KeepRouterDuty> = {
       ? []
       : [{ type: 'CatchUpRouter' as const, id: `${regionId}/${router}@${enabledAt}`, data: { regionId, router } }]),
   ],
-  wakeAt: () => undefined,
+  wakesIn: () => undefined,
 };
 
 function evolve(before: KeepRouterState | undefined, event: Told<Watched>): KeepRouterState | undefined {

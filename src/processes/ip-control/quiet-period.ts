@@ -1,8 +1,7 @@
-import { Temporal } from '@js-temporal/polyfill';
 import type { CustomerEvent } from '../../events/ip-control/customer.ts';
 import type { ListKind } from '../../events/ip-control/vocabulary.ts';
 import type { Told } from '../../kernel/event.ts';
-import type { Duty, Process } from '../../kernel/process.ts';
+import { type Duty, type Mark, markOf, type Process, type Since } from '../../kernel/process.ts';
 import { streamId } from '../../kernel/stream-name.ts';
 
 /** One list of one customer in one region that is not on all routers as it should be. */
@@ -10,9 +9,11 @@ export type QuietPeriodState = Readonly<{
   customerId: number;
   regionId: number;
   list: ListKind;
-  /** Of the last change that no commit has captured yet. */
-  changedAt: string | null;
-  commit: Readonly<{ phase: 'deploying' }> | Readonly<{ phase: 'failed'; attempt: number; failedAt: string }> | null;
+  /** The last change that no commit has captured yet. */
+  changed: Mark | null;
+  /** The first of these changes. */
+  waiting: Mark | null;
+  commit: Readonly<{ phase: 'deploying' }> | Readonly<{ phase: 'failed'; attempt: number; failed: Mark }> | null;
 }>;
 
 export type RequestCommitDuty = Duty<
@@ -38,6 +39,8 @@ type Watched = Extract<
 
 export type QuietPeriodSettings = Readonly<{
   quietMilliseconds: number;
+  /** The oldest change waits no longer than this for its customer to be quiet; without it, as long as that takes. */
+  quietMillisecondsMax?: number;
   /** After the first failure, the second, …; the last one repeats. */
   retryMilliseconds: readonly number[];
 }>;
@@ -49,7 +52,7 @@ export type QuietPeriodSettings = Readonly<{
 export function quietPeriod(settings: QuietPeriodSettings): Process<Watched, QuietPeriodState, RequestCommitDuty> {
   return {
     name: 'quiet-period',
-    version: 2,
+    version: 3,
     handles: [
       'SubnetReleased',
       'AddressesDisabled',
@@ -63,11 +66,12 @@ export function quietPeriod(settings: QuietPeriodSettings): Process<Watched, Qui
     ],
     keysOf,
     evolve,
-    owed: (state, now) => {
-      const due = dueAt(state, settings);
-      if (due === undefined || Temporal.Instant.compare(due, now) > 0) return [];
-      const { customerId, regionId, list, changedAt, commit } = state;
-      const id = `${customerId}/${regionId}/${list}@${changedAt ?? ''}#${commit?.phase === 'failed' ? commit.attempt : 0}`;
+    owed: (state, since) => {
+      const due = dueIn(state, settings, since);
+      if (due === undefined || due > 0) return [];
+      const { customerId, regionId, list, changed, commit } = state;
+      const failure = commit?.phase === 'failed' ? commit.failed.position : '';
+      const id = `${customerId}/${regionId}/${list}@${changed?.position ?? ''}#${failure}`;
       return [
         {
           type: 'RequestCommit',
@@ -76,7 +80,7 @@ export function quietPeriod(settings: QuietPeriodSettings): Process<Watched, Qui
         },
       ];
     },
-    wakeAt: (state) => dueAt(state, settings),
+    wakesIn: (state, since) => dueIn(state, settings, since),
   };
 }
 
@@ -105,45 +109,48 @@ function evolve(before: QuietPeriodState | undefined, event: Told<Watched>, key:
     customerId: Number(streamId(event.stream)),
     regionId: Number(key.split('/')[1]),
     list: listOf(event),
-    changedAt: null,
+    changed: null,
+    waiting: null,
     commit: null,
   };
   switch (event.type) {
     case 'SubnetReleased':
-      return event.data.wasDisabled.length === 0 ? before : withChange(state, event.metadata.at);
+      return event.data.wasDisabled.length === 0 ? before : withChange(state, markOf(event));
     case 'AddressesDisabled':
     case 'AddressesEnabled':
     case 'SourceWhitelistSubmitted':
     case 'SourceWhitelistApproved':
     case 'SourceWhitelistRemoved':
-      return withChange(state, event.metadata.at);
+      return withChange(state, markOf(event));
     case 'CommitRequested':
-      return { ...state, changedAt: null, commit: { phase: 'deploying' } };
+      return { ...state, changed: null, waiting: null, commit: { phase: 'deploying' } };
     case 'CommitCompleted':
-      return state.changedAt === null ? undefined : { ...state, commit: null };
+      return state.changed === null ? undefined : { ...state, commit: null };
     case 'CommitFailed':
-      return { ...state, commit: { phase: 'failed', attempt: event.data.attempt, failedAt: event.metadata.at } };
+      return { ...state, commit: { phase: 'failed', attempt: event.data.attempt, failed: markOf(event) } };
   }
 }
 
 /** Field by field: most events of a log come by here, and a spread takes several times as long. */
-function withChange({ customerId, regionId, list, commit }: QuietPeriodState, at: string): QuietPeriodState {
-  return { customerId, regionId, list, changedAt: at, commit };
+function withChange(
+  { customerId, regionId, list, waiting, commit }: QuietPeriodState,
+  changed: Mark,
+): QuietPeriodState {
+  return { customerId, regionId, list, changed, waiting: waiting ?? changed, commit };
 }
 
-function dueAt(state: QuietPeriodState, settings: QuietPeriodSettings): Temporal.Instant | undefined {
-  const { changedAt, commit } = state;
-  const quietAt = changedAt === null ? undefined : after(changedAt, settings.quietMilliseconds);
-  if (commit === null) return quietAt;
-  if (commit.phase === 'deploying') return undefined;
-  const retryAt = after(commit.failedAt, retryDelay(settings.retryMilliseconds, commit.attempt));
-  return quietAt !== undefined && Temporal.Instant.compare(quietAt, retryAt) < 0 ? quietAt : retryAt;
+/** Milliseconds until a commit is due; less than zero: since when it is. */
+function dueIn(state: QuietPeriodState, settings: QuietPeriodSettings, since: Since): number | undefined {
+  const { changed, waiting, commit } = state;
+  if (commit?.phase === 'deploying') return undefined;
+  const { quietMilliseconds, quietMillisecondsMax = Number.POSITIVE_INFINITY, retryMilliseconds } = settings;
+  const due: number[] = [];
+  if (changed !== null) due.push(quietMilliseconds - since(changed));
+  if (waiting !== null) due.push(quietMillisecondsMax - since(waiting));
+  if (commit !== null) due.push(retryDelay(retryMilliseconds, commit.attempt) - since(commit.failed));
+  return due.length === 0 ? undefined : Math.min(...due);
 }
 
 function retryDelay(delays: readonly number[], attempt: number): number {
   return delays[Math.min(attempt, delays.length) - 1] ?? 0;
-}
-
-function after(instant: string, milliseconds: number): Temporal.Instant {
-  return Temporal.Instant.from(instant).add({ milliseconds });
 }

@@ -45,7 +45,7 @@ export const finishMemberships: Process<Watched, MembershipState, MembershipDuty
     }
     return [];
   },
-  wakeAt: () => undefined,
+  wakesIn: () => undefined,
 };
 
 /** Neither name can hold a slash. */

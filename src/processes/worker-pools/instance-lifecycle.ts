@@ -53,7 +53,7 @@ export const instanceLifecycle: Process<Watched, RunState, InstanceDuty> = {
   keysOf: (event) => (event.type === 'WorkerPoolDeleted' ? event.data.running : [event.data.worker]),
   evolve,
   owed,
-  wakeAt: () => undefined,
+  wakesIn: () => undefined,
 };
 
 function evolve(state: RunState | undefined, event: Told<Watched>): RunState | undefined {

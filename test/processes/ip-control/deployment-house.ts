@@ -142,8 +142,8 @@ async function startProcesses(log: EmbeddedLog, config: Config, parts: Parts) {
   );
   await projector.open();
   const running = new Map(wired.map(({ shelf, start }) => [shelf.name, start(projector)]));
-  projector.onTouched((touched) => {
-    for (const { shelf, keys } of touched) running.get(shelf)?.touched(keys);
+  projector.onTouched((touched, position) => {
+    for (const { shelf, keys } of touched) running.get(shelf)?.touched(keys, position);
   });
   const [stop, abort, stopProjector] = [new AbortController(), new AbortController(), new AbortController()];
   const following = projector.run(stopProjector.signal);

@@ -9,7 +9,7 @@ import type { ListKind } from '../../../src/events/ip-control/vocabulary.ts';
 import { isRefusal } from '../../../src/kernel/decider.ts';
 import { isHandled, type Told } from '../../../src/kernel/event.ts';
 import { quietPeriod } from '../../../src/processes/ip-control/quiet-period.ts';
-import { dutiesAfter, foldViews, recorded, specifyProcess } from '../../specification.ts';
+import { dutiesAfter, foldViews, recorded, sinceAt, specifyProcess } from '../../specification.ts';
 import {
   assigned,
   block,
@@ -272,7 +272,7 @@ test('a commit is due, sooner or later, exactly when the customer has something 
         }
       }
       const seen = foldViews(process, watched(events.map((event) => ['12:00:00', event] as const)));
-      const later = Temporal.Instant.from(at('23:00:00'));
+      const later = sinceAt(at('23:00:00'));
       for (const kind of ['BLACKHOLE', 'SRC_WHITELIST'] as const) {
         const decision = customerDecider.decide(
           { type: 'RequestCommit', data: { regionId: 1, list: kind, commitSetId: 'next', reason: 'quiet' } },
