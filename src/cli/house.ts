@@ -92,6 +92,8 @@ export type House = Readonly<{
     workers: Views<WorkerView>;
   }>;
   openRouter: OpenRouter;
+  /** The name of every event there is. */
+  eventTypes: readonly string[];
   /** Narrows an event of the log to a customer's. */
   isCustomerEvent: (event: { type: string }) => event is CustomerEvent;
   projections: Readonly<{
@@ -102,12 +104,7 @@ export type House = Readonly<{
   }>;
   routerChecks: RouterChecks;
   /** Deploys what is pending now: by the running server, or here when none runs. */
-  commitNow: (
-    customerId: number,
-    regionId: number,
-    list: ListKind,
-    context: CommandContext,
-  ) => Promise<CommitStatus>;
+  commitNow: (customerId: number, regionId: number, list: ListKind, context: CommandContext) => Promise<CommitStatus>;
   /** Brings the views up to the end of the log. */
   catchUp: () => Promise<void>;
   close: () => Promise<void>;

@@ -1,4 +1,5 @@
 import { userInfo } from 'node:os';
+import { Temporal } from '@js-temporal/polyfill';
 import type { Refusal } from '../kernel/decider.ts';
 import { isRefusal } from '../kernel/decider.ts';
 import type { CommandContext } from '../commands/handle.ts';
@@ -27,6 +28,15 @@ export function usage(message: string): CommandFailure {
 /** What was named does not exist. */
 export function notFound(message: string): CommandFailure {
   return new CommandFailure(EXIT.notFound, 'not-found', message);
+}
+
+/** An instant that an option names. @throws CommandFailure */
+export function instantOf(option: string, text: string): Temporal.Instant {
+  try {
+    return Temporal.Instant.from(text);
+  } catch {
+    throw usage(`${option} must be an instant with an offset, such as 2026-11-27T20:50:00Z.`);
+  }
 }
 
 const CONFLICTS = /-(taken|exists|overlaps|in-use|decided)$/;

@@ -19,6 +19,7 @@ import { type Feed, openProjector } from '../projections/projector.ts';
 import { rebuildProjections } from '../projections/rebuild.ts';
 import type { ServedView } from '../projections/served-view.ts';
 import { type Aggregates, openAggregates } from './aggregates.ts';
+import { EVENT_CATALOGUE } from './event-catalogue.ts';
 import { LEADERS_LEASE, processesLease } from './leadership.ts';
 import { processShelves } from './processes.ts';
 import { openRouterChecks } from './router-checks.ts';
@@ -63,6 +64,7 @@ function houseOf(config: Config, log: Log, stores: Stores): House {
     evidence: stores.evidence,
     views,
     openRouter,
+    eventTypes: EVENT_CATALOGUE.map(({ type }) => type),
     isCustomerEvent: (event): event is CustomerEvent => CUSTOMER_EVENT_TYPES.has(event.type),
     catchUp: () => catchUp(stores, Object.values(views), log),
     projections: {

@@ -436,13 +436,15 @@ test('who asked is in every event: the user of the machine, who is not the accou
   }
 });
 
+/** Who the newest event says has asked, when a command was given behind sudo. */
+async function actorBehind(user: string): Promise<string | undefined> {
+  process.env['SUDO_USER'] = user;
+  await edgeward.json('token', 'create', 'Hooked');
+  return (await edgeward.events()).at(-1)?.metadata.actor;
+}
+
 test('behind sudo it is who has called it', async () => {
   const before = process.env['SUDO_USER'];
-  const actorBehind = async (user: string): Promise<string | undefined> => {
-    process.env['SUDO_USER'] = user;
-    await edgeward.json('token', 'create', 'Hooked');
-    return (await edgeward.events()).at(-1)?.metadata.actor;
-  };
   try {
     assert.is(await actorBehind('grace'), 'admin:grace@cli');
     assert.is(await actorBehind('grace@corp.example'), 'admin:grace@corp.example@cli');

@@ -1,0 +1,102 @@
+import { Temporal } from '@js-temporal/polyfill';
+import type { Command } from 'commander';
+import type { CustomerEvent } from '../events/ip-control/customer.ts';
+import { type SourceWhitelist, whitelistStatus } from '../events/ip-control/source-whitelist-ledger.ts';
+import type { Recorded } from '../kernel/event.ts';
+import { streamName } from '../kernel/stream-name.ts';
+import {
+  applyToHistory,
+  type CustomerHistory,
+  NO_HISTORY,
+  regionsAt,
+} from '../projections/ip-control/customer-history.ts';
+import { coverTexts } from '../kernel/addresses/cover.ts';
+import { type CommandTools, leaf, outputOf } from './command.ts';
+import type { House } from './house.ts';
+import { findCustomer } from './lookup.ts';
+import { instantOf } from './output.ts';
+
+/** `state`. */
+export function addStateCommand(program: Command, tools: CommandTools): void {
+  leaf(program, 'state <customer>', 'what was disabled, whitelisted, pending and deployed')
+    .option('--at <instant>', 'at this moment (ISO 8601; default: now)')
+    .action((customer: string, options: { at?: string; json?: boolean }) =>
+      tools.withHouse((house) => showState(house, customer, options, tools)),
+    );
+}
+
+async function showState(
+  house: House,
+  customer: string,
+  options: { at?: string; json?: boolean },
+  tools: CommandTools,
+): Promise<void> {
+  const { customerId, name } = await findCustomer(house, customer);
+  const at = options.at === undefined ? house.clock.now() : instantOf('--at', options.at);
+  const history = await historyAt(house, customerId, at);
+  const regions = await Promise.all(
+    regionsAt(history).map(async ({ regionId, disabled, pending, deployed, whitelist }) => ({
+      region: await regionName(house, regionId),
+      disabled: coverTexts(disabled),
+      pending: coverTexts(pending),
+      deployed: coverTexts(deployed),
+      source_whitelist: {
+        live: coverTexts(whitelist.live),
+        pending: coverTexts(whitelist.pending),
+        deployed: coverTexts(whitelist.deployed),
+      },
+    })),
+  );
+  const requests = await requestRows(house, history.whitelist);
+  const lines = regions.flatMap(({ region, source_whitelist: whitelist, ...sets }) => [
+    `region ${region}`,
+    ...setLines(sets),
+    ...(Object.values(whitelist).some((prefixes) => prefixes.length > 0)
+      ? ['  source whitelist', ...setLines(whitelist).map((line) => `  ${line}`)]
+      : []),
+  ]);
+  outputOf(options, tools).object({ customer: name, at: at.toString(), regions, source_whitelist_requests: requests }, [
+    `customer ${name} at ${at.toString()}`,
+    ...lines,
+    ...requests.map((row) => `whitelist request ${row.id}: ${row.input} in ${row.regions.join(', ')}: ${row.status}`),
+  ]);
+}
+
+function setLines(sets: Readonly<Record<string, readonly string[]>>): readonly string[] {
+  return Object.entries(sets).flatMap(([set, prefixes]) => [
+    `  ${set} (${prefixes.length} blocks)`,
+    ...prefixes.map((prefix) => `    ${prefix}`),
+  ]);
+}
+
+async function regionName(house: House, regionId: number): Promise<string> {
+  const { state } = await house.regions.state(regionId);
+  return state.phase === 'created' ? state.name : String(regionId);
+}
+
+function requestRows(house: House, { requests }: SourceWhitelist) {
+  return Promise.all(
+    [...requests.values()].map(async (request) => ({
+      id: request.requestId,
+      input: request.input,
+      regions: await Promise.all(request.regionIds.map((regionId) => regionName(house, regionId))),
+      status: whitelistStatus(request),
+    })),
+  );
+}
+
+async function historyAt(house: House, customerId: number, at: Temporal.Instant): Promise<CustomerHistory> {
+  let history = NO_HISTORY;
+  for await (const page of house.store.read(streamName('customer', customerId))) {
+    for (const event of page) {
+      // A stream's instants never run backwards: the first later one ends it.
+      if (Temporal.Instant.compare(Temporal.Instant.from(event.metadata.at), at) > 0) return history;
+      if (isCustomerEvent(house, event)) history = applyToHistory(history, event);
+    }
+  }
+  return history;
+}
+
+function isCustomerEvent(house: House, event: Recorded): event is Recorded<CustomerEvent> {
+  return house.isCustomerEvent(event);
+}
