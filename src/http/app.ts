@@ -14,7 +14,7 @@ import { sourceWhitelistRoutes, type SourceWhitelistDependencies } from './ip-co
 import { subnetRoutes, type SubnetViews } from './ip-control/subnets.ts';
 import { limitRate, showDefaultLimit } from './limits.ts';
 import { type Problem, problems, sendProblem } from './problems.ts';
-import { contextOf, openContext } from './request-context.ts';
+import { contextOf, openContext, wasRefused } from './request-context.ts';
 import { answerUnreadableRequests, lacksHost } from './unreadable-requests.ts';
 
 export type HttpDependencies = IpDependencies &
@@ -40,7 +40,13 @@ export function createHttpServer(
   app.set('etag', false);
   app.set('x-powered-by', false);
   app.set('query parser', 'simple');
-  const known = [whenCaughtUp(isCaughtUp), identifyCaller(views), limitRate(rateLimitStore)];
+  const known = [
+    whenCaughtUp(isCaughtUp),
+    identifyCaller(views),
+    unlessAnswered,
+    limitRate(rateLimitStore),
+    unlessAnswered,
+  ];
   const api = Router({ caseSensitive: true });
   // Changes come first: they are what must be quick under attack.
   api.use(...known, requireCaller, ipRoutes(dependencies), subnetRoutes(views), sourceWhitelistRoutes(dependencies));
@@ -50,7 +56,7 @@ export function createHttpServer(
   app.use(healthRoutes(dependencies.readiness));
   app.use(...known, answerNotFound);
   app.use(answerError(log));
-  return serverOf(app);
+  return serverOf(app, log);
 }
 
 const answerNotFound: RequestHandler = (_request, response) => sendProblem(response, problems.notFound);
@@ -58,6 +64,11 @@ const answerNotFound: RequestHandler = (_request, response) => sendProblem(respo
 function whenCaughtUp(isCaughtUp: () => boolean): RequestHandler {
   return (_request, response, next) => (isCaughtUp() ? next() : sendProblem(response, problems.unavailable));
 }
+
+/** Nothing goes on with a request once the HTTP parser has refused the rest of it. */
+const unlessAnswered: RequestHandler = (_request, response, next) => {
+  if (!response.headersSent) next();
+};
 
 function pathOf(url: string): string {
   const query = url.indexOf('?');
@@ -73,7 +84,7 @@ function openExchange(log: Log): RequestHandler {
     const path = pathOf(request.originalUrl);
     response.once('close', () => {
       const { requestId, caller, startedMilliseconds } = context;
-      log.info(
+      log[wasRefused(response) ? 'debug' : 'info'](
         {
           requestId,
           method,
@@ -91,11 +102,12 @@ function openExchange(log: Log): RequestHandler {
 }
 
 function answerError(log: Log): ErrorRequestHandler {
-  return (error: unknown, _request, response, next) => {
+  return (error: unknown, _request, response, _next) => {
     const problem = problemOf(error);
     if (problem.status >= 500) log.error({ requestId: contextOf(response).requestId, error }, 'request failed');
-    if (response.headersSent) next(error);
-    else sendProblem(response, problem);
+    if (!response.headersSent) sendProblem(response, problem);
+    // Half an answer must not look like a whole one.
+    else if (!response.writableEnded) response.destroy();
   };
 }
 
@@ -122,7 +134,7 @@ function problemOf(error: unknown): Problem {
  * Express sets the prototype of each request and response, which on Node 20 makes them survive young garbage collections and costs most
  * of its time. Handing Node classes whose prototypes are Express's own makes that call a no-op.
  */
-function serverOf(app: Express): Readonly<{ server: Server; connections: Connections }> {
+function serverOf(app: Express, log: Log): Readonly<{ server: Server; connections: Connections }> {
   class ExpressRequest extends IncomingMessage {}
   class ExpressResponse extends ServerResponse {}
   for (const [own, theirs] of [
@@ -145,7 +157,7 @@ function serverOf(app: Express): Readonly<{ server: Server; connections: Connect
     app,
   );
   const connections = watchConnections(server);
-  answerUnreadableRequests(server, connections);
+  answerUnreadableRequests(server, connections, log);
   server.keepAliveTimeout = 65_000;
   server.requestTimeout = 60_000;
   server.headersTimeout = 30_000;

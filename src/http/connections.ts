@@ -1,4 +1,4 @@
-import type { Server, ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 
 /** The connections of a server, each with the answers that it waits for. */
@@ -8,32 +8,64 @@ export type Connections = Readonly<{
    * What is not answered after `milliseconds` is cut off.
    */
   close: (milliseconds: number) => Promise<void>;
-  /** The answer to the newest request on a connection, as long as it is not over. */
-  newestAnswer: (socket: Duplex) => ServerResponse | undefined;
+  /** The request that is being received on a connection, with its answer while that is not over; undefined between requests. */
+  receiving: (socket: Duplex) => Receiving | undefined;
+  /** Calls `act` once no answer is under way on a connection any more, or at once. */
+  whenQuiet: (socket: Duplex, act: () => void) => void;
 }>;
+
+/** A request whose end has not come yet. */
+export type Receiving = Readonly<{ request: IncomingMessage; response: ServerResponse | undefined }>;
+
+type Connection = {
+  underWay: Set<ServerResponse>;
+  /** Was answered before all of it had come. */
+  answeredEarly: IncomingMessage | undefined;
+  whenQuiet: (() => void)[];
+};
 
 /** Watches the connections of a server that does not listen yet. Node's own idea of an idle one leaves out those that were never used. */
 export function watchConnections(server: Server): Connections {
-  const underWay = new Map<Duplex, Set<ServerResponse>>();
+  const connections = new Map<Duplex, Connection>();
   let isClosing = false;
   server.on('connection', (socket) => {
-    underWay.set(socket, new Set());
-    socket.once('close', () => underWay.delete(socket));
+    const connection: Connection = { underWay: new Set(), answeredEarly: undefined, whenQuiet: [] };
+    connections.set(socket, connection);
+    socket.once('close', () => {
+      connections.delete(socket);
+      for (const act of connection.whenQuiet) act();
+    });
   });
   // Before the application hears of a request: a response that has been sent can't be told to be the last any more.
-  server.prependListener('request', ({ socket }, response) => {
-    const responses = underWay.get(socket);
-    if (responses === undefined) return;
-    responses.add(response);
+  server.prependListener('request', (request, response) => {
+    const { socket } = request;
+    const connection = connections.get(socket);
+    if (connection === undefined) return;
+    const { underWay, whenQuiet } = connection;
+    underWay.add(response);
+    connection.answeredEarly = undefined;
     if (isClosing) response.shouldKeepAlive = false;
     response.once('close', () => {
-      responses.delete(response);
-      if (isClosing && responses.size === 0) socket.destroySoon();
+      underWay.delete(response);
+      if (!request.complete) connection.answeredEarly = request;
+      if (underWay.size > 0) return;
+      for (const act of whenQuiet.splice(0)) act();
+      if (isClosing) socket.destroySoon();
     });
   });
 
   return {
-    newestAnswer: (socket) => [...(underWay.get(socket) ?? [])].at(-1),
+    receiving: (socket) => {
+      const connection = connections.get(socket);
+      const response = [...(connection?.underWay ?? [])].at(-1);
+      const request = response === undefined ? connection?.answeredEarly : response.req;
+      return request === undefined || request.complete ? undefined : { request, response };
+    },
+    whenQuiet: (socket, act) => {
+      const connection = connections.get(socket);
+      if (connection === undefined || connection.underWay.size === 0) act();
+      else connection.whenQuiet.push(act);
+    },
     close: (milliseconds) =>
       new Promise((resolve) => {
         isClosing = true;
@@ -42,9 +74,9 @@ export function watchConnections(server: Server): Connections {
           clearTimeout(timer);
           resolve();
         });
-        for (const [socket, responses] of underWay) {
-          for (const response of responses) if (!response.headersSent) response.shouldKeepAlive = false;
-          if (responses.size === 0) socket.destroy();
+        for (const [socket, { underWay }] of connections) {
+          for (const response of underWay) if (!response.headersSent) response.shouldKeepAlive = false;
+          if (underWay.size === 0) socket.destroy();
         }
       }),
   };

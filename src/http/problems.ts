@@ -79,13 +79,18 @@ export function refused(refusal: Refusal): Problem {
 
 /** Sends a problem as JSON. */
 export function sendProblem(response: ServerResponse, problem: Problem): void {
+  if (response.writableEnded) return;
   const { status, message, errors, headers, more } = problem;
   for (const [name, value] of Object.entries(headers ?? {})) response.setHeader(name, value);
   sendJson(response, status, { message, ...(errors === undefined ? {} : { errors }), ...more });
 }
 
-/** Sends JSON; bigints become exact integers. */
+/**
+ * Sends JSON; bigints become exact integers. What has been answered stays so: the HTTP parser may have refused the rest of a request
+ * while its answer was being worked out.
+ */
 export function sendJson(response: ServerResponse, status: number, body: unknown): void {
+  if (response.writableEnded) return;
   const text = jsonText(body);
   response.statusCode = status;
   response.setHeader('Content-Type', 'application/json; charset=utf-8');

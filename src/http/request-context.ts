@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { ServerResponse } from 'node:http';
 import type { Request, Response } from 'express';
 import { invariant } from '../kernel/invariant.ts';
 import type { CustomerView } from '../projections/ip-control/customer-view.ts';
@@ -35,6 +36,18 @@ export function contextOf(response: Response): RequestContext {
   const { context } = response.locals;
   invariant(context, 'every request has a context');
   return context;
+}
+
+const refusedByParser = new WeakSet<ServerResponse>();
+
+/** Notes that the HTTP parser has refused the rest of a request, which is answered and done with. */
+export function noteRefused(response: ServerResponse): void {
+  refusedByParser.add(response);
+}
+
+/** Whether the HTTP parser has refused the rest of the request. */
+export function wasRefused(response: ServerResponse): boolean {
+  return refusedByParser.has(response);
 }
 
 /** The caller of a request that passed authentication. */

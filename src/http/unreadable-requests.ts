@@ -1,9 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
+import { IncomingMessage, type Server, ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import type { Log } from '../ports/log.ts';
 import type { Connections } from './connections.ts';
-import { RATE_LIMIT_DEFAULT_TEXT } from './limits.ts';
+import { showDefaultLimit } from './limits.ts';
 import { type Problem, problems, sendProblem } from './problems.ts';
+import { noteRefused } from './request-context.ts';
 
 /** What the HTTP parser and its timers call what they refuse. */
 const PROBLEM_OF_CODE: Readonly<Record<string, Problem>> = {
@@ -11,6 +14,8 @@ const PROBLEM_OF_CODE: Readonly<Record<string, Problem>> = {
   HPE_CHUNK_EXTENSIONS_OVERFLOW: problems.bodyTooLarge,
   ERR_HTTP_REQUEST_TIMEOUT: problems.requestTimeout,
 };
+/** The client went away in the middle of a request. */
+const BROKEN_OFF = 'HPE_INVALID_EOF_STATE';
 
 const LINGER_MILLISECONDS = 1_000;
 
@@ -19,47 +24,66 @@ export function lacksHost({ headers, httpVersion }: IncomingMessage): boolean {
   return headers.host === undefined && httpVersion === '1.1';
 }
 
-/** Answers what never becomes a request, or stops in the middle of one, as everything else is answered. */
+/**
+ * Answers what never becomes a request, or stops in the middle of one, as everything else is answered. What came whole before it on the same
+ * connection is answered first, in order; nothing is read after it.
+ */
 export function answerUnreadableRequests(
   server: Server<typeof IncomingMessage, typeof ServerResponse<IncomingMessage>>,
-  { newestAnswer }: Pick<Connections, 'newestAnswer'>,
+  { receiving, whenQuiet }: Pick<Connections, 'receiving' | 'whenQuiet'>,
+  log?: Pick<Log, 'debug'>,
 ): void {
+  const refused = new WeakSet<Duplex>();
   server.on('checkExpectation', (_request, response) => {
-    for (const [name, value] of Object.entries(ownHeaders())) response.setHeader(name, value);
+    showOwnHeaders(response);
     sendProblem(response, problems.expectationFailed);
   });
+  // A tunnel is asked for, which needs a proxy.
+  server.on('connect', (_request, socket) => {
+    socket.on('error', () => socket.destroy());
+    whenQuiet(socket, () => answerAlone(socket, problems.badRequest));
+  });
   server.on('clientError', (error, socket) => {
-    const problem = PROBLEM_OF_CODE[codeOf(error)] ?? problems.badRequest;
-    const response = newestAnswer(socket);
-    if (response === undefined) return answerRaw(socket, problem);
-    // What is wrong may also be what follows a request that is being worked on: its answer must not be this one.
-    if (response.req.complete || response.headersSent) return void socket.destroy(error);
+    if (!socket.writable) return void socket.destroy();
+    // The parser says the same again of all that follows.
+    if (refused.has(socket)) return;
+    refused.add(socket);
+    const code = codeOf(error);
+    log?.debug({ code }, 'a request could not be read');
+    const problem = PROBLEM_OF_CODE[code] ?? problems.badRequest;
+    const { request, response } = receiving(socket) ?? {};
+    if (request === undefined) return whenQuiet(socket, () => answerAlone(socket, problem));
+    // One request has one answer, which may be out already.
+    if (response === undefined || response.headersSent) return whenQuiet(socket, () => endSoon(socket));
+    if (code !== BROKEN_OFF) noteRefused(response);
     response.setHeader('Connection', 'close');
     sendProblem(response, problem);
   });
 }
 
-function answerRaw(socket: Duplex, { status, message }: Problem): void {
-  if (!socket.writable) return void socket.destroy();
-  const body = JSON.stringify({ message });
-  const headers = {
-    ...ownHeaders(),
-    'Content-Type': 'application/json; charset=utf-8',
-    'Content-Length': String(Buffer.byteLength(body)),
-    Connection: 'close',
-  };
-  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
-  socket.end([`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`, ...lines, '', body].join('\r\n'));
-  // Time for the client to read it before it hears that the connection is gone.
+/** Answers on a connection on which no other answer is under way, and ends it. */
+function answerAlone(socket: Duplex, problem: Problem): void {
+  if (!socket.writable || !(socket instanceof Socket)) return void socket.destroy();
+  const response = new ServerResponse(new IncomingMessage(socket));
+  response.shouldKeepAlive = false;
+  response.assignSocket(socket);
+  response.once('finish', () => {
+    response.detachSocket(socket);
+    endSoon(socket);
+  });
+  showOwnHeaders(response);
+  sendProblem(response, problem);
+}
+
+/** Ends a connection, with time for the client to read what was sent before it hears that the connection is gone. */
+function endSoon(socket: Duplex): void {
+  socket.end();
   setTimeout(() => socket.destroy(), LINGER_MILLISECONDS).unref();
 }
 
-function ownHeaders(): Readonly<Record<string, string>> {
-  return {
-    'X-RateLimit-Limit': RATE_LIMIT_DEFAULT_TEXT,
-    'X-RateLimit-Remaining': RATE_LIMIT_DEFAULT_TEXT,
-    'X-Request-Id': randomUUID(),
-  };
+function showOwnHeaders(response: ServerResponse): void {
+  showDefaultLimit(response);
+  response.setHeader('X-Request-Id', randomUUID());
 }
 
 function codeOf(error: Error): string {

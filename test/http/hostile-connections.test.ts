@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
+import { gzipSync } from 'node:zlib';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { watchConnections } from '../../src/http/connections.ts';
@@ -8,10 +9,11 @@ import { checkedAnswer, openApiClient } from '../support/api-client.ts';
 import { addCustomer, addRegion, openEdgeward } from '../support/edgeward-server.ts';
 import { openRawConnection } from '../support/raw-http.ts';
 import { waitUntil } from '../support/wait-until.ts';
+import { submissionOf, submitForm } from './source-whitelist-examples.ts';
 
 const edgeward = await openEdgeward();
 await addRegion(edgeward, 'eu-west');
-const acme = await addCustomer(edgeward, 'Acme', [['203.0.113.0/24', 'eu-west']]);
+const acme = await addCustomer(edgeward, 'Acme', [['203.0.113.0/24', 'eu-west']], ['--allow-source-whitelist']);
 const url = await edgeward.serve();
 const api = openApiClient(url, acme.token);
 
@@ -58,6 +60,7 @@ for (const [what, message] of Object.entries(UNREADABLE)) {
     assert.is(status, 400);
     assert.equal(json, { message: 'the request could not be read.' });
     if (what !== 'no host') assert.is(headers.connection, 'close');
+    assert.match(String(headers.date), /^\w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT$/, 'RFC 9110, 6.6.1');
   });
 }
 
@@ -161,14 +164,117 @@ test('requests sent together are answered in order', async () => {
   connection.socket.destroy();
 });
 
-test('what is unreadable behind a good request does not become its answer', async () => {
-  const connection = await openRawConnection(url);
-  const body = '{"ip":"203.0.113.30"}';
-  connection.send(`${POST}Content-Length: ${body.length}\r\n\r\n${body}NONSENSE\r\n\r\n`);
-  await connection.closed;
-  const statuses = [...connection.received().matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status);
-  assert.ok(statuses.length === 0 || statuses[0] === '200', connection.received());
+test('what the parser has refused is not even a line in the log', async () => {
+  await answerTo(`${POST}X-Request-Id: unreadable-1\r\nTransfer-Encoding: chun!ed\r\n\r\n`);
+  await answerTo(
+    `POST /api/v1/ips/bulk HTTP/1.1\r\n${HOST}X-Request-Id: unreadable-1\r\nTransfer-Encoding: chun!ed\r\n\r\n`,
+  );
 });
+
+/** What came back on a connection until it ended: the status of each answer, in order. */
+async function statusesOf(message: string | Buffer): Promise<readonly number[]> {
+  const connection = await openRawConnection(url);
+  connection.send(message);
+  await connection.closed;
+  return [...connection.received().matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => Number(status));
+}
+
+const GARBAGE: readonly string[] = [
+  'GARBAGE\r\n\r\n',
+  'GARBAGE\r\n\r\n'.repeat(1_000),
+  '\0',
+  `GET / HTTP/1.1\r\n: x\r\n\r\n`,
+];
+
+function post(body: string): string {
+  return `${POST}Content-Length: ${body.length}\r\n\r\n${body}`;
+}
+
+test('what came whole before what is unreadable is answered, in order, and then the end', async () => {
+  for (const [at, garbage] of GARBAGE.entries()) {
+    const get = `GET /api/v1/subnets HTTP/1.1\r\n${AUTHORIZED}\r\n`;
+    const ip = `{"ip":"203.0.113.${30 + at}"}`;
+    assert.equal(await statusesOf(post(ip) + garbage), [200, 400], garbage);
+    assert.equal(
+      await statusesOf(get + post('{"ip":"192.0.2.1"}') + post('{') + get + garbage),
+      [200, 404, 400, 200, 400],
+    );
+    assert.match((await api.get('/subnets/1/pending')).text, `"203.0.113.${30 + at}"`);
+  }
+});
+
+test('a long answer is sent whole before what is unreadable behind its request', async () => {
+  const connection = await openRawConnection(url);
+  connection.send(`GET /api/v1/subnets/1 HTTP/1.1\r\n${AUTHORIZED}\r\nGARBAGE\r\n\r\n`);
+  await connection.closed;
+  assert.match(connection.received(), '"address":"203.0.113.255"');
+  assert.match(connection.received(), /\r\n0\r\n\r\nHTTP\/1\.1 400 Bad Request\r\n/);
+});
+
+test('a request that was answered before its body came is not answered again when that is unreadable', async () => {
+  const early = `POST /api/v1/ips/disable HTTP/1.1\r\n${HOST}Transfer-Encoding: chunked\r\n\r\n`;
+  const connection = await openRawConnection(url);
+  connection.send(early);
+  assert.is((await connection.answer()).status, 401);
+  connection.send('zz\r\n');
+  await connection.closed;
+  assert.is(connection.received().split('HTTP/1.1 ').length, 2);
+});
+
+test('a tunnel is no request of this API', async () => {
+  assert.equal(await statusesOf(`CONNECT edgeward:443 HTTP/1.1\r\n${HOST}\r\n`), [400]);
+  const { json } = await answerTo(`CONNECT edgeward:443 HTTP/1.1\r\n${HOST}\r\n`);
+  assert.equal(json, { message: 'the request could not be read.' });
+});
+
+let submissions = 0;
+
+/** Beginnings of requests of which each would change something, were its end as right as its beginning. */
+const BROKEN_CHANGES: Readonly<Record<string, (requestId: string) => readonly (string | Buffer)[]>> = {
+  'a removal with an unknown transfer encoding': (id) => [`${removal(id)}Transfer-Encoding: chun!ed\r\n\r\n`],
+  'a removal with chunks that break': (id) => [`${removal(id)}Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n`, 'zz\r\n'],
+  'a removal with a chunk longer than it says': (id) => [
+    `${removal(id)}Transfer-Encoding: chunked\r\n\r\n2\r\n{}`,
+    '}}\r\n0\r\n\r\n',
+  ],
+  'a removal with a trailer that is none': (id) => [
+    `${removal(id)}Transfer-Encoding: chunked\r\n\r\n0\r\n`,
+    ': :\r\n\r\n',
+  ],
+  'a change whose compressed text is whole and whose chunks are not': () => [compressedChange(), 'zz\r\n'],
+  'a change with an unknown transfer encoding': () => [
+    `${POST}Transfer-Encoding: chun!ed\r\n\r\n{"ip":"203.0.113.99"}`,
+  ],
+};
+
+function removal(requestId: string): string {
+  return `DELETE /api/v1/source-whitelist/${requestId} HTTP/1.1\r\n${AUTHORIZED}`;
+}
+
+function compressedChange(): Buffer {
+  const body = gzipSync('{"ip":"203.0.113.99"}');
+  const head = `${POST}Content-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n\r\n${body.length.toString(16)}\r\n`;
+  return Buffer.concat([Buffer.from(head), body, Buffer.from('\r\n')]);
+}
+
+for (const [what, pieces] of Object.entries(BROKEN_CHANGES)) {
+  test(`${what} changes nothing, at once or piece by piece`, async () => {
+    const cidr = `198.52.${(submissions += 1)}.0/28`;
+    const requestId = submissionOf(await submitForm(api, { cidr })).data.request_id;
+    for (const turns of [0, 200]) {
+      const before = await edgeward.end();
+      const connection = await openRawConnection(url);
+      for (const piece of pieces(requestId)) {
+        connection.send(piece);
+        for (let turn = 0; turn < turns; turn += 1) await new Promise((resolve) => void setImmediate(resolve));
+      }
+      await connection.closed;
+      assert.match(connection.received(), /^HTTP\/1\.1 400 /, 'one answer');
+      assert.is(connection.received().split('HTTP/1.1 ').length, 2, 'and one only');
+      assert.is(await edgeward.end(), before);
+    }
+  });
+}
 
 test('a smuggled request does not get in', async () => {
   const smuggled = `GET /api/v1/subnets HTTP/1.1\r\n${AUTHORIZED}\r\n`;
@@ -222,8 +328,9 @@ test('a body or a header that does not come in time is 408', async () => {
   server.closeAllConnections();
 });
 
-test('after all this the server serves', async () => {
+test('after all this the server serves, and what could not be read has left no line', async () => {
   assert.is((await api.get('/subnets')).status, 200);
+  assert.not.ok(edgeward.logged().some(({ requestId }) => requestId === 'unreadable-1'));
   assert.equal(
     edgeward.logged().filter(({ level }) => level === 'error' || level === 'warn'),
     [],

@@ -11,6 +11,7 @@ import type { CustomerEvent } from '../../events/ip-control/customer.ts';
 import { methodNotAllowed, type Problem, problems, refused, sendJson, sendProblem } from '../problems.ts';
 import { callerOf, contextOf } from '../request-context.ts';
 import { checked } from '../validation.ts';
+import { requireWhole } from '../whole-requests.ts';
 import { type BulkChange, bulkBody, singleBody } from './address-change-body.ts';
 import { readListedChange } from './listed-change.ts';
 
@@ -32,7 +33,7 @@ const SYNCHRONOUS_NOT_ALLOWED: Problem = { status: 403, message: 'synchronous mo
 /** `POST /ips/enable`, `/ips/disable`, `/ips/bulk`. */
 export function ipRoutes(dependencies: IpDependencies): Router {
   const router = Router({ caseSensitive: true, strict: false });
-  const body = [requireJson, raw({ limit: BODY_BYTES_MAX, type: () => true })];
+  const body = [requireJson, raw({ limit: BODY_BYTES_MAX, type: () => true }), requireWhole];
   // What must be quick under attack comes first.
   for (const action of ['disable', 'enable'] as const) {
     router

@@ -22,6 +22,7 @@ import type { Views } from '../../projections/shelf.ts';
 import { invalid, methodNotAllowed, type Problem, refused, sendJson, sendProblem } from '../problems.ts';
 import { callerOf, contextOf } from '../request-context.ts';
 import { receiveUpload, type Upload } from '../uploads.ts';
+import { requireWhole } from '../whole-requests.ts';
 import { evidenceType } from './evidence-type.ts';
 import { type WhitelistFields, whitelistFields, whitelistForm } from './source-whitelist-form.ts';
 
@@ -51,7 +52,7 @@ export function sourceWhitelistRoutes(dependencies: SourceWhitelistDependencies)
     .all((_request, response) => sendProblem(response, methodNotAllowed(['GET', 'HEAD', 'POST'])));
   router
     .route('/source-whitelist/:requestId')
-    .delete(requireAllowed, (request, response) => remove(request, response, dependencies))
+    .delete(requireAllowed, requireWhole, (request, response) => remove(request, response, dependencies))
     .all((_request, response) => sendProblem(response, methodNotAllowed(['DELETE'])));
   return router;
 }

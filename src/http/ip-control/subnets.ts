@@ -86,6 +86,7 @@ async function sendSubnet(
       invalid({ after: [`must be an IPv${found.status.range.version} address, like the subnet.`] }),
     );
   }
+  if (response.headersSent) return;
   // Nobody reads the rows of an answer to HEAD.
   if (request.method === 'HEAD') response.setHeader('Content-Type', LISTING_TYPE).end();
   else await sendListing(response, { status: found.status, pendingOnly, ...query });
