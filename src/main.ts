@@ -1,6 +1,8 @@
 #!/usr/bin/env node
 import { readFileSync } from 'node:fs';
+import { systemIds } from './adapters/ids.ts';
 import { createLog } from './adapters/log.ts';
+import { operatorContext } from './cli/output.ts';
 import { runProgram } from './cli/program.ts';
 import { readConfig } from './config.ts';
 import { commandHouse } from './main/command-house.ts';
@@ -32,11 +34,13 @@ process.exitCode = await runProgram(process.argv.slice(2), {
   explain: explainFailure,
 });
 
-async function serve(): Promise<void> {
+async function serve({ restored }: Readonly<{ restored: boolean }>): Promise<void> {
   const config = readConfig();
   // Commands start without what only a server needs.
   const { startServer } = await import('./main/server.ts');
-  const server = await startServer(config, createLog({ level: config.logLevel, destination: 'stdout' }));
+  const server = await startServer(config, createLog({ level: config.logLevel, destination: 'stdout' }), {
+    restored: restored ? operatorContext(systemIds) : undefined,
+  });
   interrupted().addEventListener('abort', () => void server.stop(), { once: true });
   try {
     await server.ended;

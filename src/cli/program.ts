@@ -24,7 +24,7 @@ export type ProgramTools = CommandTools &
   Readonly<{
     version: string;
     writeError: (text: string) => void;
-    serve: () => Promise<void>;
+    serve: (options: Readonly<{ restored: boolean }>) => Promise<void>;
     demo: (options: Readonly<{ exit: boolean }>) => Promise<void>;
     copyEnds: CopyEnds;
     /** The exit code and the line for an error that is not a command's own. */
@@ -40,7 +40,11 @@ export async function runProgram(args: readonly string[], tools: ProgramTools): 
     .version(tools.version)
     .configureOutput({ writeOut: tools.write, writeErr: tools.writeError })
     .exitOverride();
-  program.command('serve').description('start the service').action(tools.serve);
+  program
+    .command('serve')
+    .description('start the service')
+    .option('--restored', 'the log was put back from an older copy: routers keep what it does not explain')
+    .action((options: { restored?: boolean }) => tools.serve({ restored: options.restored === true }));
   program
     .command('demo')
     .description('the main job end to end, in a throw-away data directory')

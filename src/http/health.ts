@@ -1,8 +1,13 @@
 import { type RequestHandler, type Response, Router } from 'express';
 import { methodNotAllowed, sendJson, sendProblem } from './problems.ts';
 
-/** What `/readyz` asks for: each check's name, and why it is not ready (`undefined`: it is). */
-export type Readiness = () => Promise<Readonly<Record<string, string | undefined>>>;
+/**
+ * What `/readyz` asks for: each check's name, and why it is not ready (`undefined`: it is); and whether the log was restored, which
+ * keeps nobody from being served.
+ */
+export type Readiness = () => Promise<
+  Readonly<{ checks: Readonly<Record<string, string | undefined>>; restored: boolean }>
+>;
 
 /** `GET /healthz`: the process answers. `GET /readyz`: stores reachable, projections caught up; 503 otherwise. */
 export function healthRoutes(readiness: Readiness): Router {
@@ -21,8 +26,10 @@ export function healthRoutes(readiness: Readiness): Router {
 const onlyGet: RequestHandler = (_request, response) => sendProblem(response, methodNotAllowed(['GET', 'HEAD']));
 
 async function sendReadiness(readiness: Readiness, response: Response): Promise<void> {
-  const checks = Object.entries(await readiness());
+  const { checks: found, restored } = await readiness();
+  const checks = Object.entries(found);
   const isReady = checks.every(([, problem]) => problem === undefined);
   const shown = Object.fromEntries(checks.map(([name, problem]) => [name, problem ?? 'ok']));
-  sendJson(response, isReady ? 200 : 503, { status: isReady ? 'ready' : 'not ready', checks: shown });
+  const body = { status: isReady ? 'ready' : 'not ready', checks: shown, ...(restored ? { restored } : {}) };
+  sendJson(response, isReady ? 200 : 503, body);
 }

@@ -37,15 +37,21 @@ const GAUGES: readonly Gauge[] = [
 ];
 
 /** `GET /metrics` for a monitoring system, in Prometheus' text format; not listening yet. It names routers and regions, and no customer. */
-export function createMetricsServer(upkeep: Pick<Views<RouterUpkeepView>, 'list'>, log: Log): Server {
+export function createMetricsServer(
+  upkeep: Pick<Views<RouterUpkeepView>, 'list'>,
+  restored: () => Promise<readonly RestoredRegion[]>,
+  log: Log,
+): Server {
   return createServer((request, response) => {
     const [path] = (request.url ?? '').split('?');
     if (path !== '/metrics') return void response.writeHead(404).end();
     if (request.method !== 'GET' && request.method !== 'HEAD')
       return void response.writeHead(405, { Allow: 'GET, HEAD' }).end();
-    upkeep.list().then(
-      (views) =>
-        response.writeHead(200, { 'Content-Type': TEXT_FORMAT }).end(metricsText(views.map(({ view }) => view))),
+    Promise.all([upkeep.list(), restored()]).then(
+      ([views, regions]) =>
+        response
+          .writeHead(200, { 'Content-Type': TEXT_FORMAT })
+          .end(metricsText(views.map(({ view }) => view)) + restoredText(regions)),
       (error: unknown) => {
         log.warn({ error }, 'metrics could not be read');
         response.writeHead(503, { 'Retry-After': '5' }).end();
@@ -67,6 +73,18 @@ export function metricsText(regions: readonly RouterUpkeepView[]): string {
     );
     return `# HELP ${name} ${help}\n# TYPE ${name} gauge\n${samples.join('')}`;
   }).join('');
+}
+
+/** A region, and whether its routers keep what a restored log does not explain. */
+export type RestoredRegion = Readonly<{ region: string; restored: boolean }>;
+
+/** The gauge of the restored state, region by region. */
+export function restoredText(regions: readonly RestoredRegion[]): string {
+  const name = 'edgeward_restored';
+  const help =
+    'Whether the log was restored from an older copy, so that the routers of the region keep what it does not explain.';
+  const samples = regions.map(({ region, restored }) => `${name}{region="${escaped(region)}"} ${Number(restored)}\n`);
+  return `# HELP ${name} ${help}\n# TYPE ${name} gauge\n${samples.join('')}`;
 }
 
 function escaped(label: string): string {

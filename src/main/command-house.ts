@@ -187,8 +187,8 @@ async function commitThere(
 
 async function commitHere(
   { customerId, regionId, list, context }: Commit,
-  { customers, regions }: Aggregates,
-  { secrets }: Stores,
+  { customers, regions, directory }: Aggregates,
+  { secrets, store }: Stores,
   config: Config,
   log: Log,
 ): Promise<CommitStatus> {
@@ -196,6 +196,8 @@ async function commitHere(
   const deploy = performDeployCommit({
     customers,
     regions,
+    directory,
+    store,
     driverOf: drivers.driverOf,
     turns: createListTurns(),
     clock: systemClock,

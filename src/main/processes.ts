@@ -96,7 +96,7 @@ export function processShelves(config: Config, readModels: ReadModels): readonly
 
 /** Connects each process manager with what performs its duties. */
 export function wireProcesses(readModels: ReadModels, tools: ProcessTools): readonly WiredProcess[] {
-  const { config, aggregates, routerDrivers, clock, ids, log } = tools;
+  const { config, aggregates, routerDrivers, store, clock, ids, log } = tools;
   const definitions = processDefinitions(config);
   const turns = createListTurns();
   const timeoutMilliseconds = config.deployTimeoutMilliseconds;
@@ -120,6 +120,7 @@ export function wireProcesses(readModels: ReadModels, tools: ProcessTools): read
       definitions.deployCommit,
       performDeployCommit({
         ...aggregates,
+        store,
         driverOf,
         turns,
         clock,
@@ -134,7 +135,16 @@ export function wireProcesses(readModels: ReadModels, tools: ProcessTools): read
       readModels,
       tools,
     ),
-    wireRouterUpkeep(readModels, tools, { ...aggregates, driverOf, turns, clock, ids, log, timeoutMilliseconds }),
+    wireRouterUpkeep(readModels, tools, {
+      ...aggregates,
+      store,
+      driverOf,
+      turns,
+      clock,
+      ids,
+      log,
+      timeoutMilliseconds,
+    }),
     wire(
       definitions.deliverWebhook,
       performDeliverWebhook({ ...aggregates, ...tools, retries: config.webhookRetries }),

@@ -95,7 +95,7 @@ export function openRouterChecks(aggregates: Aggregates, stores: Stores, config:
 async function payHere(
   duties: readonly KeepRouterDuty[],
   { customers, regions, directory }: Aggregates,
-  { secrets }: Stores,
+  { secrets, store }: Stores,
   config: Config,
   log: Log,
 ): Promise<void> {
@@ -104,6 +104,7 @@ async function payHere(
     customers,
     regions,
     directory,
+    store,
     driverOf: drivers.driverOf,
     turns: createListTurns(),
     clock: systemClock,

@@ -8,6 +8,7 @@ import { createOpenRouter } from '../adapters/routers/open-router.ts';
 import { createWebhookSender } from '../adapters/webhooks/webhook-sender.ts';
 import { commitNow } from '../commands/ip-control/commit-now.ts';
 import { type CommitWatch, openCommitWatch } from '../commands/ip-control/commit-watch.ts';
+import type { CommandContext } from '../commands/handle.ts';
 import type { Config } from '../config.ts';
 import { createHttpServer } from '../http/app.ts';
 import { createMetricsServer } from '../http/metrics.ts';
@@ -21,6 +22,7 @@ import { compete, LEADERS_LEASE } from './leadership.ts';
 import { wireProcesses } from './processes.ts';
 import { readiness } from './readiness.ts';
 import { type Reading, readingAlone, readingAmongOthers } from './reading.ts';
+import { openRestoring, type Restoring } from './restoring.ts';
 import { openRouterDrivers } from './router-drivers.ts';
 import { codec, openStores, type Stores } from './stores.ts';
 import { startTerm, type Term } from './term.ts';
@@ -47,11 +49,14 @@ const REQUESTS_END_MILLISECONDS = 10_000;
 const CAUGHT_UP_MILLISECONDS = 10_000;
 const SHOWS_MILLISECONDS = 5_000;
 
+/** `restored`: an operator says that the log was put back from an older copy. */
+export type ServeOptions = Readonly<{ restored?: CommandContext | undefined }>;
+
 /** Starts everything, in the order in which data flows; resolves when HTTP is listening. */
-export async function startServer(config: Config, log: Log): Promise<RunningServer> {
+export async function startServer(config: Config, log: Log, options: ServeOptions = {}): Promise<RunningServer> {
   const stores = await openStores(config, log, 'serve');
   try {
-    return await startParts(config, log, stores, await takeOwnLeases(stores, config, log));
+    return await startParts(config, log, stores, await takeOwnLeases(stores, config, log), options);
   } catch (error) {
     await stores.close();
     throw error;
@@ -79,17 +84,24 @@ type Runners = Readonly<{
   views: ReturnType<typeof openViews>;
   reading: Reading;
   watch: CommitWatch;
+  restoring: Restoring;
   /** Rejects when one of them can't go on; resolves after `stop`. */
   ended: Promise<void>;
   /** Lets duties under way end, for a while; then breaks them off. Views are saved. */
   stop: () => Promise<void>;
 }>;
 
-async function startParts(config: Config, log: Log, stores: Stores, own: OwnLeases): Promise<RunningServer> {
+async function startParts(
+  config: Config,
+  log: Log,
+  stores: Stores,
+  own: OwnLeases,
+  options: ServeOptions,
+): Promise<RunningServer> {
   const [clock, ids] = [systemClock, systemIds];
   const startedAt = await stores.store.end();
-  const runners = await startRunners(config, log, stores, own.first);
-  const { aggregates, views, reading, watch, ended } = runners;
+  const runners = await startRunners(config, log, stores, own.first, options);
+  const { aggregates, views, reading, watch, restoring, ended } = runners;
   const { customers } = aggregates;
   const { synchronousTimeoutMilliseconds: timeoutMilliseconds } = config;
   const { server: http, connections } = createHttpServer({
@@ -102,13 +114,13 @@ async function startParts(config: Config, log: Log, stores: Stores, own: OwnLeas
       return commitNow(commit, context, { customers, watch, clock, ids });
     },
     shown: reading.shown,
-    readiness: () => readiness(stores, reading, startedAt, clock),
+    readiness: () => readiness(stores, reading, restoring, startedAt, clock),
     isCaughtUp: reading.isReadable,
     log,
     trustProxy: config.trustProxy,
     ...(stores.rateLimits === undefined ? {} : { rateLimitStore: sharedCounts(stores.rateLimits, { clock, log }) }),
   });
-  const metrics = createMetricsServer(views.routerUpkeep, log);
+  const metrics = createMetricsServer(views.routerUpkeep, restoring.byRegion, log);
   let evidenceRecovery: EvidenceRecovery | undefined;
   let stopping: Promise<void> | undefined;
   const stop = (): Promise<void> => (stopping ??= stopParts());
@@ -140,10 +152,18 @@ async function startParts(config: Config, log: Log, stores: Stores, own: OwnLeas
   }
 }
 
-async function startRunners(config: Config, log: Log, stores: Stores, first: Lease | undefined): Promise<Runners> {
+async function startRunners(
+  config: Config,
+  log: Log,
+  stores: Stores,
+  first: Lease | undefined,
+  options: ServeOptions,
+): Promise<Runners> {
   const { store, readModels, snapshots, secrets, leases, areShared } = stores;
   const [clock, ids] = [systemClock, systemIds];
   const aggregates = openAggregates({ store, codec, snapshots, clock, ids, log });
+  const restoring = openRestoring(aggregates, store, log);
+  if (options.restored !== undefined) await restoring.begin('operator', options.restored);
   const routerDrivers = openRouterDrivers(createOpenRouter({ secrets, clock, ids }));
   const sender = createWebhookSender({
     clock,
@@ -154,7 +174,8 @@ async function startRunners(config: Config, log: Log, stores: Stores, first: Lea
   const tools = { config, aggregates, routerDrivers, openCloud, sender, store, secrets, clock, ids, log };
   const views = openViews({ store, readModels, clock });
   const allViews = Object.values(views);
-  const start = (lease: Lease): Promise<Term> => {
+  const start = async (lease: Lease): Promise<Term> => {
+    await restoring.warn();
     const feeds = allViews.map((view) => view.newShelf());
     const wired = wireProcesses(readModels, fencedTools(tools, lease));
     return startTerm({ feeds, wired, store, readModels, log, lease, areShared });
@@ -172,6 +193,7 @@ async function startRunners(config: Config, log: Log, stores: Stores, first: Lea
     views,
     reading: areShared ? readingAmongOthers(allViews, { readModels, clock }) : readingAlone(leadership, clock),
     watch,
+    restoring,
     ended,
     stop: async () => {
       await leadership.stop(config.deployTimeoutMilliseconds);

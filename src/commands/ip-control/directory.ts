@@ -6,8 +6,9 @@ import type { StreamCategory } from '../../kernel/stream-name.ts';
 import { subnetRange } from '../../events/ip-control/address-ledger.ts';
 import { type DirectoryEvent, directoryEvents } from '../../events/ip-control/directory.ts';
 import { type CustomerSettings, listNameOf } from '../../events/ip-control/vocabulary.ts';
+import { decideRestore, evolveRestore, type RestoreCommand, type Restored } from './restore.ts';
 
-/** The one stream that guards what is unique across customers: names, and who has which addresses. */
+/** The one stream that guards what is unique across customers: names, and who has which addresses. It knows of a restored log too. */
 export const DIRECTORY_ID = 'main';
 
 export type Reservation = Readonly<{
@@ -29,9 +30,12 @@ export type DirectoryState = Readonly<{
   space: RangeSet;
   /** The highest subnet number ever given: numbers are not used twice. */
   lastSubnetId: number;
+  /** Not undefined while the log is one that was put back from an older copy. */
+  restored: Restored | undefined;
 }>;
 
 export type DirectoryCommand =
+  | RestoreCommand
   | Command<'ReserveCustomerName', { name: string; settings: CustomerSettings }>
   | Command<'ReserveRegionName', { name: string }>
   | Command<'ReserveSubnet', Omit<Reservation, 'subnetId'>>
@@ -52,13 +56,14 @@ export const directoryDecider = {
     subnets: new NumberedMap(),
     space: RangeSet.empty,
     lastSubnetId: 0,
+    restored: undefined,
   },
   evolve,
   decide,
 } as const satisfies Decider<DirectoryCommand, DirectoryState, DirectoryEvent> &
   Readonly<{ category: StreamCategory; handles: readonly DirectoryEvent['type'][] }>;
 
-function evolve(state: DirectoryState, event: DirectoryEvent): DirectoryState {
+function evolve(state: DirectoryState, event: DirectoryEvent & Readonly<{ revision: bigint }>): DirectoryState {
   switch (event.type) {
     case 'CustomerNameReserved':
       return { ...state, customers: new Map(state.customers).set(event.data.customerId, event.data) };
@@ -80,6 +85,9 @@ function evolve(state: DirectoryState, event: DirectoryEvent): DirectoryState {
       const space = state.space.difference(RangeSet.of(released.range));
       return { ...state, space, subnets: state.subnets.without(released.subnetId) };
     }
+    case 'RestoreBegan':
+    case 'RestoreAccepted':
+      return { ...state, restored: evolveRestore(state, event) };
   }
 }
 
@@ -99,6 +107,9 @@ function decide(command: DirectoryCommand, state: DirectoryState): Decision<Dire
     case 'ReleaseSubnetReservation':
       if (!state.subnets.has(command.data.subnetId)) return [];
       return [{ type: 'SubnetReservationReleased', data: command.data }];
+    case 'BeginRestore':
+    case 'AcceptRestore':
+      return decideRestore(command, state);
   }
 }
 

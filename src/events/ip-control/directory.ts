@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { defineEvent, type EventOf } from '../codec.ts';
+import { restoreEvents } from './restore.ts';
 import { customerSettings, idNumber } from './vocabulary.ts';
 
 /** The name and the list name belong to this customer from now on; its stream follows. */
@@ -42,6 +43,7 @@ export const directoryEvents = [
   RegionNameReserved,
   SubnetReserved,
   SubnetReservationReleased,
+  ...restoreEvents,
 ] as const;
 
 export type DirectoryEvent = EventOf<(typeof directoryEvents)[number]>;

@@ -55,6 +55,8 @@ export const routerOutcome = z.strictObject({
   together: z.enum(['prepared', 'compensated']).optional(),
   /** `false`: it is being brought up to date, and the commit does not wait for it. */
   counts: z.literal(false).optional(),
+  /** Blocks that it keeps beside what the list is to hold, as the log was restored and does not explain that they should go. */
+  kept: z.int().positive().optional(),
   milliseconds: z.int().nonnegative(),
 });
 export type RouterOutcome = z.infer<typeof routerOutcome>;

@@ -1,12 +1,13 @@
 import type { CustomerEvent } from '../../events/ip-control/customer.ts';
 import type { DirectoryEvent } from '../../events/ip-control/directory.ts';
+import type { RestoreEvent } from '../../events/ip-control/restore.ts';
 import type { RegionEvent } from '../../events/ip-control/region.ts';
 import type { CustomerSettings } from '../../events/ip-control/vocabulary.ts';
 import type { Told } from '../../kernel/event.ts';
 import type { Duty, Process } from '../../kernel/process.ts';
 
 type Watched =
-  | DirectoryEvent
+  | Exclude<DirectoryEvent, RestoreEvent>
   | Extract<CustomerEvent, { type: 'CustomerRegistered' | 'SubnetAssigned' | 'SubnetReleased' }>
   | Extract<RegionEvent, { type: 'RegionCreated' }>;
 

@@ -2,6 +2,8 @@ import type { Aggregate } from '../../commands/handle.ts';
 import { DIRECTORY_ID, type DirectoryCommand, type DirectoryState } from '../../commands/ip-control/directory.ts';
 import type { CustomerCommand } from '../../commands/ip-control/customer.ts';
 import { commitKey, type CustomerState } from '../../commands/ip-control/customer-state.ts';
+import { type Keeping, type KeepingDependencies, keepingOf, wantedOn } from '../../commands/ip-control/kept-lists.ts';
+import { isRestored } from '../../commands/ip-control/restore.ts';
 import type { RegionCommand } from '../../commands/ip-control/region.ts';
 import type { RegionRouter, RegionState } from '../../commands/ip-control/region-state.ts';
 import type { CustomerEvent } from '../../events/ip-control/customer.ts';
@@ -15,7 +17,7 @@ import type { Ids } from '../../ports/ids.ts';
 import type { Log } from '../../ports/log.ts';
 import { type RouterDriver, RouterFailure, type RouterFailureCode, type RouterSettings } from '../../ports/routers.ts';
 import { listTurn, type ListTurns } from './list-turns.ts';
-import { lastPrefixes } from './perform-deploy-commit.ts';
+import { KEPT, lastPrefixes } from './perform-deploy-commit.ts';
 import { pushPrefixList } from './push-prefix-list.ts';
 import {
   describeFailure,
@@ -30,6 +32,7 @@ export type LookDependencies = Readonly<{
   customers: Aggregate<CustomerCommand, CustomerState, CustomerEvent>;
   regions: Aggregate<RegionCommand, RegionState, RegionEvent>;
   directory: Aggregate<DirectoryCommand, DirectoryState, DirectoryEvent>;
+  store: KeepingDependencies['store'];
   driverOf: (regionId: number, router: RouterSettings) => RouterDriver;
   turns: ListTurns;
   clock: Clock;
@@ -123,7 +126,7 @@ class Look {
       await this.#compare(list, owner, names.has(list), driver);
     }
     this.#unowned = [...names].filter((list) => !owned.has(list));
-    if (this.#purpose === 'prune') for (const list of this.#unowned) await this.#remove(list, driver);
+    if (this.#purpose === 'prune') await this.#prune(driver);
     const left = this.#unowned.filter((list) => !this.#removed.includes(list));
     if (this.#purpose !== 'catch-up')
       await this.#record({ type: 'RecordUnownedLists', data: { router: name, lists: left } });
@@ -158,6 +161,8 @@ class Look {
       this.#lists += 1;
       const held = isThere ? await this.#read(list, driver) : 'absent';
       if (held !== 'unreadable' && isSameList(held, wanted)) return this.#foundRight(list);
+      const target = this.#target(list, held, wanted, await this.#keeping(owner));
+      if (held !== 'unreadable' && isSameList(held, target)) return this.#foundRight(list);
     } else if (this.#purpose !== 'catch-up') {
       this.#underWay += 1;
       return;
@@ -173,14 +178,16 @@ class Look {
       this.#underWay += 1;
       return;
     }
+    const keeping = await this.#keeping(owner);
     const held = await this.#read(list, driver);
-    if (held !== 'unreadable' && isSameList(held, wanted)) return this.#foundRight(list);
+    const target = this.#target(list, held, wanted, keeping);
+    if (held !== 'unreadable' && isSameList(held, target)) return this.#foundRight(list);
     this.#drifted.push(list);
-    await this.#recordDrift(list, held, wanted);
+    await this.#recordDrift(list, held, target);
     const { router, repair } = this.#router;
     if (!repair && this.#purpose !== 'catch-up') return;
     const { clock, timeoutMilliseconds } = this.#with;
-    const push = { router, driver, list, prefixes: wanted, timeoutMilliseconds };
+    const push = { router, driver, list, prefixes: wanted, keeping, timeoutMilliseconds };
     const { result, because } = await pushPrefixList(push, clock, this.#signal);
     this.#signal.throwIfAborted();
     if (result !== 'confirmed') {
@@ -190,6 +197,32 @@ class Look {
     this.#repaired.push(list);
     if (this.#purpose !== 'catch-up')
       await this.#record({ type: 'RecordDriftRepaired', data: { router, list, how: 'pushed' } });
+  }
+
+  /** While the log is a restored one, lists that it does not know may be those of customers who came to be in the part that is lost. */
+  async #prune(driver: RouterDriver): Promise<void> {
+    const { state } = await this.#with.directory.state(DIRECTORY_ID);
+    if (!isRestored(state, this.#regionId)) for (const list of this.#unowned) await this.#remove(list, driver);
+    else if (this.#unowned.length > 0) this.#problems.push(NOT_PRUNED);
+  }
+
+  /** All that this router's list is to hold: what a restored log does not explain is no drift. */
+  #target(
+    list: string,
+    held: HeldList | 'unreadable',
+    wanted: readonly string[],
+    keeping: Keeping | undefined,
+  ): readonly string[] {
+    const target = held === 'unreadable' ? undefined : wantedOn(held, wanted, keeping);
+    // A list that can't be kept as it is differs; the push says what is wrong with it.
+    if (target === undefined || 'problem' in target) return wanted;
+    const fields = { regionId: this.#regionId, router: this.#router.router, list, kept: target.kept.length };
+    if (target.kept.length > 0) this.#with.log.warn(fields, KEPT);
+    return target.prefixes;
+  }
+
+  #keeping({ customerId, kind }: OwnedList): Promise<Keeping | undefined> {
+    return keepingOf({ customerId, regionId: this.#regionId, list: kind }, this.#with);
   }
 
   async #remove(list: string, driver: RouterDriver): Promise<void> {
@@ -257,6 +290,7 @@ class Look {
   }
 }
 
+const NOT_PRUNED = 'the log was restored: lists that it does not know stay until edgeward restore accept';
 const UNREADABLE = '# what is there is no list';
 
 async function routerOf(

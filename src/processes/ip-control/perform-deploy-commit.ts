@@ -1,6 +1,7 @@
 import type { Aggregate } from '../../commands/handle.ts';
 import type { CustomerCommand } from '../../commands/ip-control/customer.ts';
 import { commitKey, type CustomerState } from '../../commands/ip-control/customer-state.ts';
+import { type Keeping, type KeepingDependencies, keepingOf } from '../../commands/ip-control/kept-lists.ts';
 import type { RegionCommand } from '../../commands/ip-control/region.ts';
 import type { RegionRouter, RegionState } from '../../commands/ip-control/region-state.ts';
 import { inDeployment } from '../../events/ip-control/in-deployment.ts';
@@ -23,6 +24,8 @@ import { describeFailure } from './router-calls.ts';
 export type DeployCommitDependencies = Readonly<{
   customers: Aggregate<CustomerCommand, CustomerState, CustomerEvent>;
   regions: Aggregate<RegionCommand, RegionState, RegionEvent>;
+  directory: KeepingDependencies['directory'];
+  store: KeepingDependencies['store'];
   /** The one open driver of a router; it keeps changes to that router one after another. */
   driverOf: (regionId: number, router: RouterSettings) => RouterDriver;
   /** Keeps deployments of one list, and whatever else changes it, apart. */
@@ -58,13 +61,15 @@ async function deploy(
   const region = (await regions.state(regionId)).state;
   if (routersOf(region).length === 0)
     log.warn({ regionId, list: name }, 'the region has no routers: there is nothing to push to');
+  const keeping = await keepingOf(duty.data, dependencies);
   const pushed = await pushToRegion(
-    { region, regionId, list: name, prefixes, last: () => lastPrefixes(state, duty.data) },
+    { region, regionId, list: name, prefixes, keeping, last: () => lastPrefixes(state, duty.data) },
     dependencies,
     signal,
   );
   // A shutdown in the middle is no failure of a router: the commit stays requested and is deployed after the restart.
   if (signal.aborted) throw signal.reason;
+  warnOfKept({ customerId, regionId, list: name }, pushed, log);
   // A router that has been brought up to date meanwhile counts.
   const outcomes = asCounted(pushed, (await regions.state(regionId)).state);
   const isEverywhere = outcomes.every(
@@ -86,11 +91,24 @@ async function deploy(
   if (isRefusal(answer)) throw new Error(`the outcome of commit ${duty.id} was refused: ${answer.because}`);
 }
 
+/** The line of the log for each list with blocks that stay for this reason. */
+export const KEPT = 'the log was restored: the router keeps what it does not explain';
+
+/** Says which routers keep what a restored log does not explain. */
+function warnOfKept(
+  fields: Readonly<Record<string, unknown>>,
+  outcomes: readonly RouterOutcome[],
+  log: Pick<Log, 'warn'>,
+): void {
+  for (const { router, kept } of outcomes) if (kept !== undefined) log.warn({ ...fields, router, kept }, KEPT);
+}
+
 type RegionPush = Readonly<{
   region: RegionState;
   regionId: number;
   list: string;
   prefixes: readonly string[];
+  keeping: Keeping | undefined;
   last: () => readonly string[];
 }>;
 
@@ -119,7 +137,7 @@ async function pushToRegion(
 
 async function pushToAllOrNone(
   routers: readonly RegionRouter[],
-  { regionId, list, prefixes, last }: RegionPush,
+  { regionId, list, prefixes, keeping, last }: RegionPush,
   { driverOf, clock, timeoutMilliseconds }: DeployCommitDependencies,
   signal: AbortSignal,
 ): Promise<readonly RouterOutcome[]> {
@@ -132,7 +150,8 @@ async function pushToAllOrNone(
       bad.set(router, describeFailure(error));
     }
   }
-  if (bad.size === 0) return pushTogether({ routers: ready, list, prefixes, last, timeoutMilliseconds }, clock, signal);
+  if (bad.size === 0)
+    return pushTogether({ routers: ready, list, prefixes, keeping, last, timeoutMilliseconds }, clock, signal);
   const others = `not sent, as ${[...bad.keys()].join(', ')} can't be opened`;
   return routers.map(({ router }) => failedUntouched(router, bad.get(router) ?? others));
 }
@@ -182,7 +201,7 @@ function routersOf(region: RegionState): readonly RegionRouter[] {
 
 async function pushTo(
   { router, driver: kind, options }: RegionRouter,
-  { regionId, list, prefixes }: RegionPush,
+  { regionId, list, prefixes, keeping }: RegionPush,
   { driverOf, clock, timeoutMilliseconds }: DeployCommitDependencies,
   signal: AbortSignal,
 ): Promise<RouterOutcome> {
@@ -192,5 +211,5 @@ async function pushTo(
   } catch (error) {
     return failedUntouched(router, describeFailure(error));
   }
-  return pushPrefixList({ router, driver, list, prefixes, timeoutMilliseconds }, clock, signal);
+  return pushPrefixList({ router, driver, list, prefixes, keeping, timeoutMilliseconds }, clock, signal);
 }

@@ -1,13 +1,16 @@
+import { type Keeping, NOT_REPLACED, wantedOn } from '../../commands/ip-control/kept-lists.ts';
 import type { RouterOutcome } from '../../events/ip-control/vocabulary.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { PreparedChange, RouterDriver } from '../../ports/routers.ts';
-import { describeFailure, type HeldList, isSameList, isUnreadable, withDeadline } from './router-calls.ts';
+import { describeFailure, entriesOf, type HeldList, isSameList, isUnreadable, withDeadline } from './router-calls.ts';
 
 export type PushTogether = Readonly<{
   routers: readonly Readonly<{ router: string; driver: RouterDriver }>[];
   list: string;
   /** Canonical CIDR texts in order: all that the list is to hold. */
   prefixes: readonly string[];
+  /** While the log is a restored one: what each router holds beside it stays, but for what the log explains. */
+  keeping?: Keeping | undefined;
   /** What the last completed commit put there: it is gone back to where what is there can't be read as a list. */
   last: () => readonly string[];
   /** Bound on each step on one router. */
@@ -57,6 +60,9 @@ class Member {
   readonly #signal: AbortSignal;
   #prepared: PreparedChange | undefined;
   #before: HeldList | undefined;
+  /** All that this router is to hold. */
+  #prefixes: readonly string[];
+  #kept = 0;
   #isReadable = true;
   /** Something may have been put in force that has to be taken back. */
   #touched = false;
@@ -69,16 +75,31 @@ class Member {
     this.router = router;
     this.#driver = driver;
     this.#push = push;
+    this.#prefixes = push.prefixes;
     this.#clock = clock;
     this.#signal = signal;
   }
 
   prepare(): Promise<void> {
     return this.#step(async (within) => {
-      const { list, prefixes } = this.#push;
-      this.#prepared = await this.#driver.prepare?.(list, prefixes, within);
-      this.#before = this.#prepared?.before ?? (await this.#heldOrLast(within));
+      const { list, keeping } = this.#push;
+      if (keeping !== undefined) await this.#keep(keeping, within);
+      this.#prepared = await this.#driver.prepare?.(list, this.#prefixes, within);
+      const before = this.#prepared?.before ?? (await this.#heldOrLast(within));
+      if (keeping !== undefined && !isSameList(before, entriesOf(this.#before ?? 'absent')))
+        throw new Error('the list was changed by others meanwhile');
+      this.#before = before;
     });
+  }
+
+  /** What can't be read as a list may hold what a restored log does not explain: then nothing is changed. */
+  async #keep(keeping: Keeping, within: AbortSignal): Promise<void> {
+    const held = await this.#driver.read(this.#push.list, within).catch((error: unknown) => {
+      throw isUnreadable(error) ? new Error(`${describeFailure(error)}; ${NOT_REPLACED}`) : error;
+    });
+    const wanted = wantedOn(held, this.#push.prefixes, keeping);
+    if ('problem' in wanted) throw new Error(wanted.problem);
+    [this.#before, this.#prefixes, this.#kept] = [held, wanted.prefixes, wanted.kept.length];
   }
 
   /** What can't be read as a list is none of ours: nobody would want it back. */
@@ -106,11 +127,11 @@ class Member {
   takeOver(): Promise<void> {
     if (this.#prepared !== undefined || this.#isHeldAlready()) return Promise.resolve();
     return this.#step(async (within) => {
-      const { list, prefixes, timeoutMilliseconds } = this.#push;
+      const { list, timeoutMilliseconds } = this.#push;
       this.#touched = true;
       // Whatever the change answers, only what the router holds afterwards decides.
       await this.#driver
-        .replace(list, prefixes, within, { timeoutMilliseconds })
+        .replace(list, this.#prefixes, within, { timeoutMilliseconds })
         .catch((error: unknown) => (this.#remark = describeFailure(error)));
       this.#confirmed = true;
     }).then(() => this.readBack());
@@ -146,7 +167,7 @@ class Member {
       await this.#alone(async (within) => {
         const trouble = this.#confirmed ? await this.#putBack(within).catch(describeFailure) : undefined;
         const held = await this.#driver.read(this.#push.list, within);
-        const isBack = this.#before !== undefined && isSameList(held, this.#before === 'absent' ? [] : this.#before);
+        const isBack = this.#before !== undefined && isSameList(held, entriesOf(this.#before));
         const why = trouble === undefined ? '' : ` (${trouble})`;
         const remark = isBack ? because : `${because}; it does not hold what it had before${why}`;
         this.#result = { result: 'failed', untouched: false, because: remark };
@@ -161,7 +182,8 @@ class Member {
     const together = this.#prepared === undefined ? 'compensated' : 'prepared';
     if (this.#result !== undefined) return { ...this.#result, together };
     const remark = this.#remark === undefined ? {} : { because: this.#remark };
-    return { result: 'confirmed', untouched: !this.#touched, ...remark, together };
+    const kept = this.#kept === 0 ? {} : { kept: this.#kept };
+    return { result: 'confirmed', untouched: !this.#touched, ...remark, together, ...kept };
   }
 
   async #putBack(within: AbortSignal): Promise<undefined> {
@@ -172,11 +194,11 @@ class Member {
   }
 
   #isHeldAlready(): boolean {
-    return this.#isReadable && this.#before !== undefined && isSameList(this.#before, this.#push.prefixes);
+    return this.#isReadable && this.#before !== undefined && isSameList(this.#before, this.#prefixes);
   }
 
   #insistOn(held: HeldList): void {
-    if (!isSameList(held, this.#push.prefixes))
+    if (!isSameList(held, this.#prefixes))
       throw new Error(this.#remark ?? 'the list reads back differently from what was sent');
   }
 

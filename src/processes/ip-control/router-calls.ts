@@ -62,6 +62,7 @@ export function describeFailure(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-function entriesOf(held: HeldList): readonly string[] {
+/** The entries of a list; an absent one has none. */
+export function entriesOf(held: HeldList): readonly string[] {
   return held === 'absent' ? [] : held;
 }

@@ -283,7 +283,7 @@ test('a block is granted exactly when it has no address in common with any that 
         if (command.type === 'ReserveSubnet') assert.is(isRefusal(answer), overlapping !== undefined);
         if (isRefusal(answer)) continue;
         for (const event of answer) {
-          state = directoryDecider.evolve(state, event);
+          state = directoryDecider.evolve(state, { ...event, revision: 0n });
           if (event.type === 'SubnetReserved') taken.set(event.data.subnetId, { first, last });
           if (event.type === 'SubnetReservationReleased') taken.delete(event.data.subnetId);
         }

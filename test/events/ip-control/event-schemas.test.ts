@@ -61,6 +61,8 @@ const SAMPLES: Readonly<Record<string, object>> = {
   RegionNameReserved: { regionId: 1, name: 'ams' },
   SubnetReserved: { ...subnet, customerId: 7 },
   SubnetReservationReleased: { subnetId: 1 },
+  RestoreBegan: { because: 'operator', customers: [{ customerId: 7, revision: 12 }] },
+  RestoreAccepted: { regionIds: [1] },
   RegionCreated: { regionId: 1, name: 'ams' },
   RouterAdded: { regionId: 1, router: 'core1', driver: 'file', options: { path: '/srv' } },
   RouterRemoved: { regionId: 1, router: 'core1' },

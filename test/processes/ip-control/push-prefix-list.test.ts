@@ -1,5 +1,8 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import type { Keeping } from '../../../src/commands/ip-control/kept-lists.ts';
+import { RangeSet } from '../../../src/kernel/addresses/range-set.ts';
+import { parseRangeTexts } from '../../../src/kernel/addresses/range-text.ts';
 import { type RouterDriver, RouterFailure } from '../../../src/ports/routers.ts';
 import { pushPrefixList } from '../../../src/processes/ip-control/push-prefix-list.ts';
 import { createManualClock } from '../../support/manual-clock.ts';
@@ -50,11 +53,12 @@ async function push(
   router: ReturnType<typeof scripted>,
   prefixes: readonly string[] = WANTED,
   steps: readonly number[] = [],
+  keeping?: Keeping,
 ) {
   const clock = createManualClock();
   const stop = new AbortController();
   const pushing = pushPrefixList(
-    { router: 'core1', driver: router.driver, list: LIST, prefixes, timeoutMilliseconds: 30_000 },
+    { router: 'core1', driver: router.driver, list: LIST, prefixes, keeping, timeoutMilliseconds: 30_000 },
     clock,
     stop.signal,
   );
@@ -118,6 +122,31 @@ test('a change that was refused says why', async () => {
 test('a change that failed and is there all the same is a success', async () => {
   const router = scripted({ reads: [[], WANTED], replaces: [new RouterFailure('rejected', 'commit failed')] });
   assert.is((await push(router)).result, 'confirmed');
+});
+
+// What a restored log does not explain
+
+const KEEPING = { removals: parseRangeTexts(['192.0.2.9']), listed: RangeSet.empty };
+
+test('under a restored log, what the router holds beside the list stays; it is told how much', async () => {
+  const kept = ['192.0.2.1/32', '192.0.2.77/32', '198.51.100.0/24'];
+  const router = scripted({ reads: [['192.0.2.9/32', '192.0.2.77/32'], kept] });
+  assert.equal(await push(router, WANTED, [], KEEPING), {
+    router: 'core1',
+    result: 'confirmed',
+    untouched: false,
+    kept: 1,
+    milliseconds: 0,
+  });
+  assert.is(router.calls[1], `replace ${LIST} ${kept.join(' ')}`);
+});
+
+test('under a restored log, a list with an entry that no push could keep is not changed', async () => {
+  const router = scripted({ reads: [['198.51.100.0/24 le 32']] });
+  const { result, untouched, because } = await push(router, WANTED, [], KEEPING);
+  assert.equal({ result, untouched }, { result: 'failed', untouched: true });
+  assert.match(because ?? '', '198.51.100.0/24 le 32');
+  assert.equal(router.calls, [`read ${LIST}`]);
 });
 
 // A router that can't be reached

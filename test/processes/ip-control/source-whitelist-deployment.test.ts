@@ -43,6 +43,7 @@ async function start() {
   const gate = createGate();
   const deploy = performDeployCommit({
     ...aggregates,
+    store: log.store,
     driverOf: (regionId, settings) => gate.before(drivers.driverOf(regionId, settings)),
     turns: createListTurns(),
     clock: systemClock,

@@ -1,0 +1,75 @@
+import { changedAddresses, subnetRange } from '../../events/ip-control/address-ledger.ts';
+import { type CustomerEvent, customerEvents } from '../../events/ip-control/customer.ts';
+import { rangeOfPrefixes } from '../../events/ip-control/source-whitelist-ledger.ts';
+import type { ListKind } from '../../events/ip-control/vocabulary.ts';
+import type { AddressRange } from '../../kernel/addresses/address-range.ts';
+import { RangeSet } from '../../kernel/addresses/range-set.ts';
+import { isHandled } from '../../kernel/event.ts';
+import { streamName } from '../../kernel/stream-name.ts';
+import { type EventStore, NO_STREAM } from '../../ports/event-store.ts';
+
+/** One list of a customer in a region. */
+export type CustomersList = Readonly<{ customerId: number; regionId: number; list: ListKind }>;
+
+const HANDLES = new Set<string>(customerEvents.map(({ type }) => type));
+
+/**
+ * The addresses that have left a list by what the customer's stream says after a revision. What it says before explains nothing: in
+ * the part of the log that is lost they may have come back.
+ */
+export async function explainedRemovals(
+  { customerId, regionId, list }: CustomersList,
+  after: bigint,
+  store: Pick<EventStore, 'read'>,
+): Promise<RangeSet> {
+  const removals = new Removals(regionId, list);
+  // The removal of a whitelist request does not repeat its addresses.
+  const from = list === 'BLACKHOLE' ? after : NO_STREAM;
+  for await (const page of store.read(streamName('customer', customerId), from)) {
+    for (const event of page) if (isHandled<CustomerEvent>(HANDLES, event)) removals.add(event, event.revision > after);
+  }
+  return removals.set;
+}
+
+/** Adds up what has left one list, in the order of the customer's stream. */
+export class Removals {
+  readonly #regionId: number;
+  readonly #list: ListKind;
+  readonly #requests = new Map<string, AddressRange>();
+  set = RangeSet.empty;
+
+  constructor(regionId: number, list: ListKind) {
+    this.#regionId = regionId;
+    this.#list = list;
+  }
+
+  add(event: CustomerEvent, isAfter: boolean): void {
+    if (event.type === 'SourceWhitelistSubmitted')
+      this.#requests.set(event.data.requestId, rangeOfPrefixes(event.data.prefixes));
+    if (isAfter) this.set = this.#list === 'BLACKHOLE' ? this.#blackhole(event) : this.#whitelist(event);
+  }
+
+  #blackhole(event: CustomerEvent): RangeSet {
+    switch (event.type) {
+      case 'AddressesEnabled':
+        return this.#isHere(event.data) ? this.set.union(changedAddresses(event.data.ranges)) : this.set;
+      case 'AddressesDisabled':
+        return this.#isHere(event.data) ? this.set.difference(changedAddresses(event.data.ranges)) : this.set;
+      // None of it is the customer's any more, whatever was disabled in it.
+      case 'SubnetReleased':
+        return this.#isHere(event.data) ? this.set.union(RangeSet.of(subnetRange(event.data.cidr))) : this.set;
+      default:
+        return this.set;
+    }
+  }
+
+  #whitelist(event: CustomerEvent): RangeSet {
+    if (event.type !== 'SourceWhitelistRemoved' || !event.data.regionIds.includes(this.#regionId)) return this.set;
+    const range = this.#requests.get(event.data.requestId);
+    return range === undefined ? this.set : this.set.union(RangeSet.of(range));
+  }
+
+  #isHere({ regionId }: Readonly<{ regionId: number }>): boolean {
+    return regionId === this.#regionId;
+  }
+}
