@@ -15,6 +15,7 @@ import type { Lease, Leases } from '../ports/leases.ts';
 import type { Log } from '../ports/log.ts';
 import { createListTurns } from '../processes/ip-control/list-turns.ts';
 import { performDeployCommit } from '../processes/ip-control/perform-deploy-commit.ts';
+import { findAheadOfLog, isAmong } from '../projections/ahead-of-log.ts';
 import { type Feed, openProjector } from '../projections/projector.ts';
 import { rebuildProjections } from '../projections/rebuild.ts';
 import type { ServedView } from '../projections/served-view.ts';
@@ -69,7 +70,7 @@ function houseOf(config: Config, log: Log, stores: Stores): House {
     catchUp: () => catchUp(stores, Object.values(views), log),
     projections: {
       names: projections.map(({ name }) => name),
-      status: () => projectionStatus(stores, projections),
+      status: () => projectionStatus(stores, projections, log),
       rebuild: (names, progress) => {
         keepHeapSmall();
         const wanted = shelves().filter(({ name }) => names.includes(name));
@@ -105,11 +106,16 @@ async function catchUp(
 async function projectionStatus(
   { store, readModels }: Stores,
   projections: readonly Readonly<{ name: string; version: number }>[],
+  log: Log,
 ) {
   const end = await store.end();
-  const standing = await readModels.standing(projections.map(({ name }) => name));
+  const names = projections.map(({ name }) => name);
+  const standing = await readModels.standing(names);
+  const ahead = await findAheadOfLog(names, { store, readModels, log });
   return projections.map(({ name, version }) => {
-    const { collection, position = BEGINNING } = standing.get(name) ?? {};
+    const { collection, position: saved = BEGINNING } = standing.get(name) ?? {};
+    // What is ahead of the log begins anew as soon as the views are opened.
+    const position = collection !== undefined && isAmong(ahead, collection) ? BEGINNING : saved;
     return { name, version: collection?.version ?? version, position, behind: end - position };
   });
 }

@@ -1,5 +1,5 @@
 import type { Clock } from '../ports/clock.ts';
-import { StoreUnavailable } from '../ports/event-store.ts';
+import { type EventStore, StoreUnavailable } from '../ports/event-store.ts';
 import type { ReadModels } from '../ports/read-models.ts';
 import { openSavedPositions } from '../projections/saved-positions.ts';
 import type { Leadership } from './leadership.ts';
@@ -44,7 +44,7 @@ export function readingAlone(leadership: Leadership, clock: Clock): Reading {
 /** Several servers: what is saved can be read on each of them, whichever leads. */
 export function readingAmongOthers(
   projections: readonly Readonly<{ name: string; version: number }>[],
-  dependencies: Readonly<{ readModels: ReadModels; clock: Clock }>,
+  dependencies: Readonly<{ readModels: ReadModels; store: EventStore; clock: Clock }>,
 ): Reading {
   const { lowest, reached } = openSavedPositions(projections, dependencies);
   return {

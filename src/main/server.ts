@@ -191,7 +191,7 @@ async function startRunners(
   return {
     aggregates,
     views,
-    reading: areShared ? readingAmongOthers(allViews, { readModels, clock }) : readingAlone(leadership, clock),
+    reading: areShared ? readingAmongOthers(allViews, { readModels, store, clock }) : readingAlone(leadership, clock),
     watch,
     restoring,
     ended,

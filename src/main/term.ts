@@ -4,12 +4,15 @@ import type { EventStore } from '../ports/event-store.ts';
 import type { Lease } from '../ports/leases.ts';
 import type { Log } from '../ports/log.ts';
 import type { ReadModels } from '../ports/read-models.ts';
+import type { AheadOfLog } from '../projections/ahead-of-log.ts';
 import { type Feed, openProjector, type Projector } from '../projections/projector.ts';
 import type { WiredProcess } from './processes.ts';
 
 /** The time in which this server, as the only one, keeps the views and runs the processes. */
 export type Term = Readonly<{
   projector: Projector;
+  /** The saved views that had applied more than the log holds, or something else, when the term began; `undefined`: none. */
+  ahead: AheadOfLog | undefined;
   /** Resolves when the views in memory show all that the log held when the term began; rejects when the term is over before. */
   caughtUp: Promise<void>;
   /** Rejects when a part can't go on; resolves after `stop`. */
@@ -29,6 +32,8 @@ export type TermParts = Readonly<{
   lease: Lease;
   /** Other servers read what is saved, and wait for it. */
   areShared: boolean;
+  /** Hears of views that are ahead of the log, before they are made again and before any process runs. */
+  whenAhead?: (ahead: AheadOfLog) => Promise<void>;
 }>;
 
 /** Another server's reader waits for a save: it comes soon, and takes up to half of the time when it takes long. */
@@ -36,7 +41,8 @@ const PACE_FOR_OTHERS = { flushMilliseconds: 25, restFactor: 1 } as const;
 const LOOK_MILLISECONDS = 1_000;
 
 /** Opens the projections at their saved positions and starts what follows the log. @throws StoreUnavailable */
-export async function startTerm({ store, readModels, log, feeds, wired, lease, areShared }: TermParts): Promise<Term> {
+export async function startTerm(parts: TermParts): Promise<Term> {
+  const { store, readModels, log, feeds, wired, lease, areShared, whenAhead } = parts;
   const clock = systemClock;
   const [stopDuties, abortDuties, stopFollowing] = [
     new AbortController(),
@@ -52,10 +58,11 @@ export async function startTerm({ store, readModels, log, feeds, wired, lease, a
     clock,
     log,
     writes: true,
+    whenAhead,
     mayStillWrite: () => lease.isHeld() && !isBrokenOff,
     ...(areShared ? PACE_FOR_OTHERS : {}),
   });
-  await projector.open();
+  const ahead = await projector.open();
   const end = await store.end();
   lease.lost.addEventListener('abort', () => abortDuties.abort(lease.lost.reason), { once: true });
   const running = new Map(wired.map(({ shelf, start }) => [shelf.name, start(projector)]));
@@ -72,6 +79,7 @@ export async function startTerm({ store, readModels, log, feeds, wired, lease, a
 
   return {
     projector,
+    ahead,
     caughtUp,
     ended: Promise.all([following, processing]).then(() => undefined),
     stop: async (patienceMilliseconds) => {

@@ -10,9 +10,17 @@ export const BEGINNING = -1n;
 export type Appended = Readonly<{ revision: bigint; position: bigint }>;
 
 /**
+ * An event by its places and its hash, kept by whoever has applied the log up to it: an older state of the log, or another
+ * log, does not hold it, even where another event has its position by now.
+ */
+export type Anchor = Readonly<{ position: bigint; stream: string; revision: bigint; hash: string }>;
+
+/**
  * The log. Events come in pages, so that order and back-pressure come free and bulk reads stay cheap; a page is never empty.
  */
 export type EventStore = Readonly<{
+  /** Where it is, for people: the path of its file, or what its server is called. */
+  name: string;
   /** One stream in order, from `after` (a revision, exclusive; default: from its start) to its end now. Missing: no page. */
   read: (stream: string, after?: bigint) => AsyncIterable<readonly Recorded[]>;
   /** The revision of a stream's last event; `NO_STREAM` when it has none. */
@@ -40,6 +48,8 @@ export type EventStore = Readonly<{
   ) => AsyncIterable<readonly Recorded[]>;
   /** The position of the newest event; `BEGINNING` for an empty log. */
   end: () => Promise<bigint>;
+  /** Where the event at a revision of a stream is in the log, and its hash; `undefined` when there is none. */
+  eventAt: (stream: string, revision: bigint) => Promise<Pick<Anchor, 'position' | 'hash'> | undefined>;
   close: () => Promise<void>;
 }>;
 

@@ -1,3 +1,5 @@
+import type { Anchor } from './event-store.ts';
+
 /** One view document as JSON; `undefined` deletes it. */
 export type ViewChange = Readonly<{ key: string; json: string | undefined }>;
 
@@ -6,11 +8,28 @@ export type ViewChange = Readonly<{ key: string; json: string | undefined }>;
  */
 export type Collection = Readonly<{ projection: string; version: number; generation: number }>;
 
-/** The generation that readers see, and the position up to which it has applied the log (`undefined` before its first save). */
-export type Standing = Readonly<{ collection: Collection; position: bigint | undefined }>;
+/** The generation that readers see, and how far it has applied the log. */
+export type Standing = Readonly<{
+  collection: Collection;
+  /** `undefined` before its first save. */
+  position: bigint | undefined;
+  /** The event at the position; `undefined` when an edgeward has saved it that kept positions alone. */
+  anchor: Anchor | undefined;
+}>;
+
+/** What becomes of one generation: its documents, and the position that they have applied then. */
+export type ViewSave = Readonly<{
+  collection: Collection;
+  position: bigint;
+  /** The event at the position; without it nobody can tell whether a log holds that event. */
+  anchor?: Anchor | undefined;
+  changes: readonly ViewChange[];
+}>;
 
 /** Rebuildable documents by projection and key, with the log position that they have applied. */
 export type ReadModels = Readonly<{
+  /** Where they are, for people: the path of their file, or what their server is called. */
+  name: string;
   /** The generation that readers see, or `undefined` when the projection was never built. */
   active: (projection: string) => Promise<Collection | undefined>;
   /** How the active generations of these projections stand; those that were never built are left out. */
@@ -29,9 +48,7 @@ export type ReadModels = Readonly<{
     query: Readonly<{ prefix: string; after?: string; limit: number }>,
   ) => Promise<readonly Readonly<{ key: string; json: string }>[]>;
   /** Saves changes of several generations together with their new positions: all or, after a crash, a state that replay repairs. */
-  save: (
-    saves: readonly Readonly<{ collection: Collection; position: bigint; changes: readonly ViewChange[] }>[],
-  ) => Promise<void>;
+  save: (saves: readonly ViewSave[]) => Promise<void>;
   close: () => Promise<void>;
 }>;
 

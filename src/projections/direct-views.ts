@@ -3,10 +3,15 @@ import type { Projection } from '../kernel/projection.ts';
 import type { Clock } from '../ports/clock.ts';
 import { BEGINNING, type EventStore, StoreUnavailable } from '../ports/event-store.ts';
 import { type Collection, CollectionGone, type ReadModels } from '../ports/read-models.ts';
+import { isHeld } from './ahead-of-log.ts';
 import type { Views } from './shelf.ts';
 import { type ViewText, viewTextOf } from './stored-view.ts';
 
-export type DirectReading = Readonly<{ store: Pick<EventStore, 'end'>; readModels: ReadModels; clock: Clock }>;
+export type DirectReading = Readonly<{
+  store: Pick<EventStore, 'end' | 'eventAt'>;
+  readModels: ReadModels;
+  clock: Clock;
+}>;
 
 /** Views as the read models have them, for a process that does not fold them itself. Nothing is kept but which generation is read. */
 export type DirectViews<V extends object> = Views<V> &
@@ -30,7 +35,8 @@ export function directViewsOf<E extends Event, V extends object>(
 
 /**
  * Whoever answers a change waits until the active generations have it, so a reader needs the active one, and no more. One that has just
- * taken another's place may be behind that: it is read once it has reached the end of the log.
+ * taken another's place may be behind that: it is read once it has reached the end of the log. The first one may be ahead of a log that
+ * was put back from an older copy: it is not read.
  */
 class ReadModelViews<E extends Event, V extends object> implements DirectViews<V> {
   readonly #projection: Projection<E, V>;
@@ -103,9 +109,9 @@ class ReadModelViews<E extends Event, V extends object> implements DirectViews<V
     const deadline = clock.monotonicMilliseconds() + CAUGHT_UP_MILLISECONDS;
     for (;;) {
       const standing = (await readModels.standing([name])).get(name);
-      if (standing?.collection.version === version && (standing.position ?? BEGINNING) >= end) {
-        return standing.collection;
-      }
+      const isThere = standing?.collection.version === version && (standing.position ?? BEGINNING) >= end;
+      // One that is ahead of the log is made again by whoever leads.
+      if (isThere && (await isHeld(standing, store))) return standing.collection;
       if (clock.monotonicMilliseconds() >= deadline)
         throw new StoreUnavailable(`the views of ${name} are behind the log`);
       await clock.wait(LOOK_MILLISECONDS);

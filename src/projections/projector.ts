@@ -1,8 +1,9 @@
 import type { Told } from '../kernel/event.ts';
 import type { Clock } from '../ports/clock.ts';
-import { BEGINNING, type EventStore, StoreUnavailable } from '../ports/event-store.ts';
+import { type Anchor, BEGINNING, type EventStore, StoreUnavailable } from '../ports/event-store.ts';
 import type { Log } from '../ports/log.ts';
 import { CollectionGone, type ReadModels } from '../ports/read-models.ts';
+import { type AheadOfLog, findAheadOfLog, isAmong } from './ahead-of-log.ts';
 import { type Arrivals, openArrivals } from './arrivals.ts';
 import { Saver, type SaverDependencies } from './saver.ts';
 import type { Feeder, Shelf } from './shelf.ts';
@@ -14,10 +15,11 @@ type TouchedListener = (touched: readonly Touched[], position: bigint) => void;
 
 export type Projector = Readonly<{
   /**
-   * Opens every shelf at its saved position; a projection without a generation of this version starts one.
+   * Opens every shelf at its saved position; a projection without a generation of this version starts one, as does one whose
+   * generation has applied events that the log does not hold: those are given back.
    * Readers wait until the shelves have caught up with where the log ends now.
    */
-  open: () => Promise<void>;
+  open: () => Promise<AheadOfLog | undefined>;
   /** Applies what the log holds now. Saves it in batches when this process may write. */
   catchUp: (progress?: (done: bigint, end: bigint) => void) => Promise<void>;
   /**
@@ -41,6 +43,8 @@ export type ProjectorDependencies = Readonly<
     log: Log;
     /** `false` for a process that must not save: another one does. */
     writes: boolean;
+    /** Hears of views that are ahead of the log before they are made again: what is not kept of it by then is forgotten. */
+    whenAhead?: ((ahead: AheadOfLog) => Promise<void>) | undefined;
     /** While catching up, views are saved this seldom (default: every 2,000); they are at its end, and when too many wait. */
     catchUpFlushMilliseconds?: number;
   } & Pick<SaverDependencies, 'mayStillWrite' | 'flushMilliseconds' | 'restFactor'>
@@ -103,11 +107,11 @@ class LogProjector implements Projector {
     this.#listener = listener;
   }
 
-  open(): Promise<void> {
+  open(): Promise<AheadOfLog | undefined> {
     return this.#alone(() => this.#open());
   }
 
-  async #open(): Promise<void> {
+  async #open(): Promise<AheadOfLog | undefined> {
     const feeder: Feeder = { readable: () => this.#readable(), reopen: () => this.#reopen() };
     const [end, earlier] = [await this.#with.store.end(), this.#sight];
     const earlierEnd = this.#readableFrom;
@@ -115,12 +119,16 @@ class LogProjector implements Projector {
     this.#readableFrom = end;
     // Who waited goes on waiting, for what is opened now.
     earlier.reach(earlierEnd);
+    const names = this.#feeds.map(({ name }) => name);
+    const ahead = await findAheadOfLog(names, this.#with);
+    if (ahead !== undefined && this.#with.writes) await this.#with.whenAhead?.(ahead);
     for (const feed of this.#feeds) {
       feed.fedBy(feeder);
-      await this.#openFeed(feed);
+      await this.#openFeed(feed, ahead);
     }
     this.#isOpen = true;
     this.#reach(this.#lowest());
+    return ahead;
   }
 
   async catchUp(progress?: (done: bigint, end: bigint) => void): Promise<void> {
@@ -183,19 +191,28 @@ class LogProjector implements Projector {
   }
 
   async #take(page: readonly Told[]): Promise<void> {
+    const last = page.at(-1);
+    const anchor = last === undefined ? undefined : (anchorIn(last) ?? (await this.#lookUp(last)));
     const shares = this.#sharesOf(page);
     for (const [feed, share] of shares) {
       const fetching = feed.prepare(share);
       if (fetching !== undefined) await fetching;
     }
     for (const [feed, share] of shares) for (const event of share) feed.apply(event);
-    const last = page.at(-1);
-    if (last !== undefined) {
-      for (const feed of this.#feeds) feed.advance(last.position);
-      this.#reach(last.position);
-      this.#tell(last.position);
+    if (anchor !== undefined) {
+      for (const feed of this.#feeds) feed.advance(anchor);
+      this.#reach(anchor.position);
+      this.#tell(anchor.position);
     }
     await this.#saver.applied();
+  }
+
+  /** The anchor of an event that was told without its hash. */
+  async #lookUp({ stream, revision, position }: Told): Promise<Anchor> {
+    const { store } = this.#with;
+    const found = await store.eventAt(stream, revision);
+    if (found?.position === position) return { stream, revision, ...found };
+    throw new Error(`${store.name} does not hold the event at ${position} any more that it has just told`);
   }
 
   /** Who must see which events: most events concern few views. */
@@ -287,8 +304,11 @@ class LogProjector implements Projector {
     if (this.#round === undefined) await this.catchUp();
   }
 
-  /** Uses the active generation; another version, or none, is the first build of a projection, or its rebuild for a new version. */
-  async #openFeed(feed: Feed): Promise<void> {
+  /**
+   * Uses the active generation; another version, or none, is the first build of a projection, or its rebuild for a new version.
+   * One that is ahead of the log is never used again.
+   */
+  async #openFeed(feed: Feed, ahead: AheadOfLog | undefined): Promise<void> {
     const { readModels, writes } = this.#with;
     for (let tries = 1; ; tries += 1) {
       const active = await readModels.active(feed.name);
@@ -298,7 +318,7 @@ class LogProjector implements Projector {
         );
       }
       try {
-        if (active?.version === feed.version) return await feed.open(active);
+        if (active?.version === feed.version && !isAmong(ahead, active)) return await feed.open(active);
         if (!writes) return await feed.open(undefined);
         const begun = await readModels.begin(feed.name, feed.version);
         await readModels.activate(begun);
@@ -309,6 +329,10 @@ class LogProjector implements Projector {
       }
     }
   }
+}
+
+function anchorIn({ stream, revision, position, metadata: { hash } }: Told): Anchor | undefined {
+  return hash === undefined ? undefined : { stream, revision, position, hash };
 }
 
 type Reopening = Readonly<{ promise: Promise<void>; resolve: () => void; reject: (error: unknown) => void }>;

@@ -1,3 +1,4 @@
+import { findAheadOfLog } from './ahead-of-log.ts';
 import { type Feed, openProjector, type ProjectorDependencies } from './projector.ts';
 
 /** Reading the log takes a while, in which it grows: it is read again as often as this, ever less of it. */
@@ -14,7 +15,10 @@ export async function rebuildProjections(
   dependencies: Omit<ProjectorDependencies, 'writes' | 'catchUpFlushMilliseconds'>,
   progress: (done: bigint, end: bigint) => void,
 ): Promise<void> {
-  const { readModels, store } = dependencies;
+  const { readModels, store, whenAhead } = dependencies;
+  const names = shelves.map(({ name }) => name);
+  const ahead = await findAheadOfLog(names, dependencies);
+  if (ahead !== undefined) await whenAhead?.(ahead);
   const collections = [];
   for (const shelf of shelves) {
     const collection = await readModels.begin(shelf.name, shelf.version);

@@ -1,11 +1,12 @@
 import type { Clock } from '../ports/clock.ts';
-import { BEGINNING, StoreUnavailable } from '../ports/event-store.ts';
-import type { ReadModels } from '../ports/read-models.ts';
+import { BEGINNING, type EventStore, StoreUnavailable } from '../ports/event-store.ts';
+import type { ReadModels, Standing } from '../ports/read-models.ts';
+import { isHeld } from './ahead-of-log.ts';
 import { openArrivals } from './arrivals.ts';
 
 /** How far the views are that every server can read. */
 export type SavedPositions = Readonly<{
-  /** The position up to which each of the projections has been saved, in this version. @throws StoreUnavailable */
+  /** The position up to which each of the projections has been saved, in this version, from this log. @throws StoreUnavailable */
   lowest: () => Promise<bigint>;
   /** Resolves `true` once everything up to `position` is saved, by whichever process, `false` after `timeoutMilliseconds`. */
   reached: (position: bigint, timeoutMilliseconds: number) => Promise<boolean>;
@@ -16,8 +17,14 @@ const LOOK_MILLISECONDS = 20;
 /** Looks as long as somebody waits: one look for all who do. */
 export function openSavedPositions(
   projections: readonly Readonly<{ name: string; version: number }>[],
-  { readModels, clock }: Readonly<{ readModels: Pick<ReadModels, 'standing'>; clock: Clock }>,
+  {
+    readModels,
+    store,
+    clock,
+  }: Readonly<{ readModels: Pick<ReadModels, 'standing'>; store: Pick<EventStore, 'end' | 'eventAt'>; clock: Clock }>,
 ): SavedPositions {
+  /** The generation of each projection that was found to be one of this log. */
+  const held = new Map<string, number>();
   const arrivals = openArrivals(clock);
   let waiting = 0;
   let looking: Promise<void> | undefined;
@@ -39,11 +46,21 @@ export function openSavedPositions(
 
   async function lowest(): Promise<bigint> {
     const standing = await readModels.standing(projections.map(({ name }) => name));
-    const positions = projections.map(({ name, version }) => {
-      const { collection, position = BEGINNING } = standing.get(name) ?? {};
-      return collection?.version === version ? position : BEGINNING;
-    });
-    return positions.reduce((least, position) => (position < least ? position : least), positions[0] ?? BEGINNING);
+    let least: bigint | undefined;
+    for (const { name, version } of projections) {
+      const position = await positionOf(standing.get(name), version);
+      if (least === undefined || position < least) least = position;
+    }
+    return least ?? BEGINNING;
+  }
+
+  async function positionOf(standing: Standing | undefined, version: number): Promise<bigint> {
+    if (standing === undefined || standing.collection.version !== version) return BEGINNING;
+    const { collection, position = BEGINNING } = standing;
+    if (held.get(collection.projection) === collection.generation) return position;
+    if (!(await isHeld(standing, store))) return BEGINNING;
+    held.set(collection.projection, collection.generation);
+    return position;
   }
 
   async function look(): Promise<void> {

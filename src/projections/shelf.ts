@@ -1,8 +1,14 @@
 import type { Event, Told } from '../kernel/event.ts';
 import { isHandled } from '../kernel/event.ts';
 import type { Batch, Projection } from '../kernel/projection.ts';
-import { BEGINNING } from '../ports/event-store.ts';
-import { type Collection, CollectionGone, type ReadModels, type ViewChange } from '../ports/read-models.ts';
+import { type Anchor, BEGINNING } from '../ports/event-store.ts';
+import {
+  type Collection,
+  CollectionGone,
+  type ReadModels,
+  type ViewChange,
+  type ViewSave,
+} from '../ports/read-models.ts';
 import { type ViewText, viewTextOf } from './stored-view.ts';
 
 /** What readers see of one projection. */
@@ -12,9 +18,6 @@ export type Views<V extends object> = Readonly<{
   /** All views whose key starts with `prefix`, in key order. */
   list: (prefix?: string) => Promise<readonly Readonly<{ key: string; view: V }>[]>;
 }>;
-
-/** What one save takes from a shelf. */
-export type ShelfSave = Readonly<{ collection: Collection; position: bigint; changes: readonly ViewChange[] }>;
 
 /** What a shelf needs of whoever feeds it. */
 export type Feeder = Readonly<{
@@ -41,12 +44,12 @@ export type Shelf<V extends object> = Views<V> &
     prepare: (events: readonly Told[]) => Promise<void> | undefined;
     /** Applies one event, once: what the shelf or the view has applied already is passed over. Prepared events only. */
     apply: (event: Told) => void;
-    /** Everything up to here was applied, or does not concern it. */
-    advance: (position: bigint) => void;
+    /** Everything up to this event was applied, or does not concern it. */
+    advance: (anchor: Anchor) => void;
     /** The keys whose views changed since the last call. */
     takeTouched: () => readonly string[];
     /** What is not saved yet; `saved` or `unsaved` must follow. */
-    takeUnsaved: () => ShelfSave | undefined;
+    takeUnsaved: () => ViewSave | undefined;
     saved: () => void;
     unsaved: () => void;
     unsavedCount: () => number;
@@ -103,6 +106,8 @@ class ProjectionShelf<E extends Event, V extends object> implements Shelf<V> {
   /** How many are reading documents: what they bring may be older than what was in memory meanwhile. */
   #readers = 0;
   #position = BEGINNING;
+  /** Of the newest event that it was told to have passed. */
+  #anchor: Anchor | undefined;
   #savedPosition = BEGINNING;
   #takenPosition = BEGINNING;
 
@@ -129,6 +134,7 @@ class ProjectionShelf<E extends Event, V extends object> implements Shelf<V> {
     this.#saving = [];
     this.#collection = collection;
     this.#position = saved ?? BEGINNING;
+    this.#anchor = undefined;
     this.#savedPosition = this.#position;
     this.#isWhole = saved === undefined;
   }
@@ -160,8 +166,10 @@ class ProjectionShelf<E extends Event, V extends object> implements Shelf<V> {
     this.#position = event.position;
   }
 
-  advance(position: bigint): void {
-    if (position > this.#position) this.#position = position;
+  advance(anchor: Anchor): void {
+    if (anchor.position < this.#position) return;
+    this.#position = anchor.position;
+    this.#anchor = anchor;
   }
 
   #applyTo(key: string, event: Told<E>): void {
@@ -218,7 +226,7 @@ class ProjectionShelf<E extends Event, V extends object> implements Shelf<V> {
     return keys;
   }
 
-  takeUnsaved(): ShelfSave | undefined {
+  takeUnsaved(): ViewSave | undefined {
     if (this.#collection === undefined || this.#position === this.#savedPosition) return undefined;
     this.#saving = [...this.#dirty];
     this.#dirty.clear();
@@ -231,7 +239,8 @@ class ProjectionShelf<E extends Event, V extends object> implements Shelf<V> {
       const { view, position } = entry;
       return { key, json: view === undefined ? undefined : this.#text.encode({ view, position }) };
     });
-    return { collection: this.#collection, position: this.#position, changes };
+    const anchor = this.#anchor?.position === this.#position ? this.#anchor : undefined;
+    return { collection: this.#collection, position: this.#position, anchor, changes };
   }
 
   saved(): void {

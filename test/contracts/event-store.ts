@@ -73,6 +73,16 @@ function specifyAppend(test: Suite): void {
     assertOrdered(log);
   });
 
+  test('an event is found by its place in its stream, with its place in the log and its hash', async ({ store }) => {
+    await store.append('customer-1', NO_STREAM, notes('customer-1', 'a', 'b'));
+    await store.append('customer-2', NO_STREAM, notes('customer-2', 'c'));
+    for (const { stream, revision, position, metadata } of await all(store.readAll(BEGINNING))) {
+      assert.equal(await store.eventAt(stream, revision), { position, hash: metadata.hash });
+    }
+    assert.is(await store.eventAt('customer-1', 2n), undefined);
+    assert.is(await store.eventAt('customer-3', 0n), undefined);
+  });
+
   test('any JSON that the schema allows comes back equal', async ({ store }) => {
     let revision = NO_STREAM;
     await fc.assert(

@@ -94,9 +94,35 @@ function specifyGenerations(test: Suite): void {
     await put(views, subnets, 2n ** 60n + 1n, { a: 'one' });
     await put(views, await views.begin('subnets', 2), 99n, { a: 'beside' });
     const standing = await views.standing(['customers', 'subnets', 'never built']);
-    assert.equal(standing.get('subnets'), { collection: subnets, position: 2n ** 60n + 1n });
-    assert.equal(standing.get('customers'), { collection: customers, position: undefined });
+    assert.equal(standing.get('subnets'), { collection: subnets, position: 2n ** 60n + 1n, anchor: undefined });
+    assert.equal(standing.get('customers'), { collection: customers, position: undefined, anchor: undefined });
     assert.is(standing.size, 2);
+  });
+
+  test('the event at the position is kept with it, in every process, until a save that does not know its own', async ({
+    views,
+    place,
+  }) => {
+    const subnets = await activated(views, 'subnets', 1);
+    const customers = await activated(views, 'customers', 1);
+    const anchor = { position: 2n ** 60n + 1n, stream: 'customer-7 ü', revision: 12n, hash: 'ab12' };
+    const { position } = anchor;
+    await views.save([
+      { collection: subnets, position, anchor, changes: [] },
+      { collection: customers, position, changes: [] },
+    ]);
+    const other = await place.open();
+    for (const reader of [views, other]) {
+      const standing = await reader.standing(['customers', 'subnets']);
+      assert.equal(standing.get('subnets'), { collection: subnets, position, anchor });
+      assert.equal(standing.get('customers'), { collection: customers, position, anchor: undefined });
+    }
+    const later = { ...anchor, position: position + 9n, revision: 13n, hash: 'cd34' };
+    await other.save([{ collection: subnets, position: later.position, anchor: later, changes: [] }]);
+    assert.equal((await views.standing(['subnets'])).get('subnets')?.anchor, later);
+    await other.save([{ collection: subnets, position: later.position + 1n, changes: [] }]);
+    assert.equal((await views.standing(['subnets'])).get('subnets')?.anchor, undefined);
+    await other.close();
   });
 
   test('a dropped generation takes no more saves, also from a process that had it open; nothing of the save is kept', async ({

@@ -65,6 +65,7 @@ function idleTerm(tell: (what: string) => void): Term & Readonly<{ fail: (error:
       reached: async () => true,
       onTouched: () => undefined,
     },
+    ahead: undefined,
     caughtUp: Promise.resolve(),
     ended,
     stop: async (patience) => {
@@ -76,7 +77,7 @@ function idleTerm(tell: (what: string) => void): Term & Readonly<{ fail: (error:
   };
 }
 
-async function unused(): Promise<void> {
+async function unused(): Promise<never> {
   throw new Error('a term that does nothing');
 }
 

@@ -82,6 +82,7 @@ async function expectedViews(log: EmbeddedLog): Promise<unknown> {
 
 async function emptyReadModels(): Promise<ReadModels> {
   return {
+    name: 'nothing',
     active: async () => undefined,
     standing: async () => new Map(),
     begin: () => Promise.reject(new Error('nothing is built here')),

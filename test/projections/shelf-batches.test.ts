@@ -5,9 +5,9 @@ import * as assert from 'uvu/assert';
 import type { CustomerEvent } from '../../src/events/ip-control/customer.ts';
 import type { Event, Recorded } from '../../src/kernel/event.ts';
 import type { Projection } from '../../src/kernel/projection.ts';
-import type { ReadModels } from '../../src/ports/read-models.ts';
+import type { ReadModels, ViewSave } from '../../src/ports/read-models.ts';
 import { type AddressView, addressProjection } from '../../src/projections/ip-control/address-view.ts';
-import { type Shelf, type ShelfSave, shelfOf } from '../../src/projections/shelf.ts';
+import { type Shelf, shelfOf } from '../../src/projections/shelf.ts';
 import { recorded } from '../specification.ts';
 import { type EmbeddedLog, openEmbeddedLog } from '../support/embedded-log.ts';
 import {
@@ -83,7 +83,7 @@ function seen(view: AddressView | undefined): unknown {
   return view && addressProjection.stored?.encode(view);
 }
 
-function changesOf(save: ShelfSave | undefined): unknown {
+function changesOf(save: ViewSave | undefined): unknown {
   return save && { position: save.position, changes: save.changes };
 }
 

@@ -22,6 +22,7 @@ export function ownCategories(names: readonly string[]): OwnCategories {
       ...store,
       read: (stream, after) => pagesOf(store.read(real(stream), after), named),
       revision: (stream) => store.revision(real(stream)),
+      eventAt: (stream, revision) => store.eventAt(real(stream), revision),
       append: async (stream, expected, events) => {
         try {
           return await store.append(real(stream), expected, events);

@@ -69,6 +69,7 @@ export async function openEventStoreDb(options: EventStoreDbOptions): Promise<Ev
     throw error;
   }
   return {
+    name: `EventStoreDB at ${connection.name}`,
     read: (stream, after = NO_STREAM) => reads.stream(stream, after),
     revision: reads.revision,
     append: appends.append,
@@ -76,6 +77,7 @@ export async function openEventStoreDb(options: EventStoreDbOptions): Promise<Ev
     tellAll: reads.all,
     follow: (after, until, passed = () => undefined) => follow(followed, after, until, passed),
     end,
+    eventAt: reads.eventAt,
     close,
   };
 }

@@ -1,10 +1,10 @@
 import type { Codec } from '../../events/codec.ts';
 import type { Recorded } from '../../kernel/event.ts';
-import { BEGINNING, NO_STREAM } from '../../ports/event-store.ts';
+import { BEGINNING, type EventStore, NO_STREAM } from '../../ports/event-store.ts';
 import type { Passes, WireEvent } from './passes.ts';
 import type { Progress } from './progress.ts';
 import { readAllEnd, readAllForwards, readStreamEnd, readStreamForwards } from './read-requests.ts';
-import { type AllPosition, idOf, positionOf, recordedEvent } from './recorded-events.ts';
+import { type AllPosition, hashOf, idOf, positionOf, recordedEvent } from './recorded-events.ts';
 
 export type ReadsOptions = Readonly<{
   passes: Passes;
@@ -22,6 +22,7 @@ export type Reads = Readonly<{
   revision: (stream: string) => Promise<bigint>;
   all: (after: bigint) => AsyncIterable<readonly Recorded[]>;
   end: () => Promise<bigint>;
+  eventAt: EventStore['eventAt'];
   /** A stretch of a stream. */
   whatIsAt: (stream: string, from: bigint, count: number) => Promise<readonly Place[]>;
 }>;
@@ -40,6 +41,12 @@ export function openReads({ passes, codec, prefixes, progress }: ReadsOptions): 
     },
     all,
     end,
+    // By its stream: at a place of `$all` where no record begins, a server fails instead of finding nothing.
+    eventAt: async (name, revision) => {
+      const [found] = await passes.some(readStreamForwards(name, revision, 1));
+      if (found === undefined || placeOf(found).revision !== revision) return undefined;
+      return { position: positionOf(found).commit, hash: hashOf(found) };
+    },
     whatIsAt: async (name, from, count) => (await passes.some(readStreamForwards(name, from, count))).map(placeOf),
   };
 

@@ -21,6 +21,13 @@ export function idOf(event: streams.ReadResp.ReadEvent.RecordedEvent): string {
   return event.getId()?.getString() ?? '';
 }
 
+/** The hash that an event says it has; empty when it says none, as no event of ours. */
+export function hashOf(event: streams.ReadResp.ReadEvent.RecordedEvent): string {
+  const metadata = json(event.getCustomMetadata_asU8());
+  if (typeof metadata !== 'object' || metadata === null || !('hash' in metadata)) return '';
+  return typeof metadata.hash === 'string' ? metadata.hash : '';
+}
+
 /** Where an event is in `$all`. */
 export function positionOf(event: streams.ReadResp.ReadEvent.RecordedEvent): AllPosition {
   return { commit: BigInt(event.getCommitPosition()), prepare: BigInt(event.getPreparePosition()) };

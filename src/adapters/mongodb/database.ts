@@ -7,6 +7,8 @@ import { openFreshStart } from './fresh-start.ts';
 
 /** One database, with every use of it bounded and its failures told as the ports tell them. */
 export type MongoDatabase = Readonly<{
+  /** For messages: the hosts. */
+  name: string;
   /** A collection whose documents have a text as id, or one that the driver made. */
   collection: <T extends Document & { _id: string | ObjectId }>(name: string) => Collection<T>;
   collectionNames: () => Promise<readonly string[]>;
@@ -41,7 +43,7 @@ export async function openMongoDatabase(options: MongoDatabaseOptions): Promise<
   const client = openClient(url, patienceMilliseconds);
   const hosts = client.options.hosts.map(String).join(',') || 'its hosts';
   const named = client.db(/^mongodb(?:\+srv)?:\/\/[^/]+\/[^?]/.test(url) ? undefined : 'edgeward');
-  const db = databaseOver(client, named, options);
+  const db = databaseOver(client, named, hosts, options);
   try {
     await checkLayout(db);
     return db;
@@ -104,6 +106,7 @@ function refusal(hosts: string, error: unknown): StoreRefused {
 function databaseOver(
   client: MongoClient,
   db: Db,
+  hosts: string,
   { clock, patienceMilliseconds, freshStartMilliseconds = FRESH_START_MILLISECONDS }: MongoDatabaseOptions,
 ): MongoDatabase {
   const freshStart = openFreshStart(client, clock, freshStartMilliseconds);
@@ -132,6 +135,7 @@ function databaseOver(
   }
 
   return {
+    name: hosts,
     collection: (name) => db.collection(name),
     collectionNames: async () => {
       const found = await use(() => db.listCollections({}, { nameOnly: true }).toArray());

@@ -2,7 +2,7 @@ import type { Collection as View } from '../../ports/read-models.ts';
 import { CollectionGone, type Standing } from '../../ports/read-models.ts';
 import type { MongoDatabase } from './database.ts';
 import { collectionsOf, makeIndexes } from './guarded-texts.ts';
-import { type PositionRecords, positionRecords } from './position-records.ts';
+import { type Move, type PositionRecords, positionRecords } from './position-records.ts';
 import { type ProjectionRecord, projectionRecords } from './projection-records.ts';
 
 /** Which generations there are of each projection, and how far each has come. */
@@ -16,7 +16,7 @@ export type Generations = Readonly<{
   /** @throws CollectionGone when one of them is no more */
   check: (views: readonly View[]) => Promise<void>;
   /** Moves positions on, never back. @throws CollectionGone when one of them is no more */
-  moveOn: (positions: readonly Readonly<{ view: View; position: bigint }>[]) => Promise<void>;
+  moveOn: (positions: readonly (Move & Readonly<{ view: View }>)[]) => Promise<void>;
 }>;
 
 /** The name of a generation's documents in the database. */
@@ -45,7 +45,10 @@ export function openGenerations(db: MongoDatabase): Generations {
       const actives = [...found.values()].map(activeIn).filter((active) => active !== undefined);
       const at = await positions.findAll(actives);
       return new Map(
-        actives.map((collection) => [collection.projection, { collection, position: at.get(collection) }]),
+        actives.map((collection) => {
+          const { position, anchor } = at.get(collection) ?? {};
+          return [collection.projection, { collection, position, anchor }];
+        }),
       );
     },
     begin: (projection, version) =>

@@ -20,6 +20,7 @@ export function openMongoReadModels(db: MongoDatabase, clock: Clock): ReadModels
   const swept = new Map<string, number>();
 
   return {
+    name: `MongoDB at ${db.name}`,
     active: generations.active,
     standing: generations.standing,
     begin: generations.begin,
@@ -49,7 +50,9 @@ export function openMongoReadModels(db: MongoDatabase, clock: Clock): ReadModels
           ),
         );
       }
-      await generations.moveOn(saves.map(({ collection, position }) => ({ view: collection, position })));
+      await generations.moveOn(
+        saves.map(({ collection, position, anchor }) => ({ view: collection, position, anchor })),
+      );
       for (const { collection } of saves) await sweep(collection);
     },
     close: () => db.close(),

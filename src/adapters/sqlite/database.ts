@@ -10,6 +10,8 @@ export type DatabaseKind = Readonly<{
   schemaVersion: number;
   /** Makes the tables of `schemaVersion` in an empty file. */
   schema: string;
+  /** Columns that files of this version may not have yet: programs that do not know them are not disturbed by them. */
+  additions?: readonly Readonly<{ table: string; column: string; definition: string }>[];
   /** WAL: others may read while one writes. DELETE: no companions but while it is written. */
   journal: 'WAL' | 'DELETE';
   /** FULL: a commit is on disk when it returns. NORMAL: the newest commits may be lost in a power cut; the file stays whole. */
@@ -69,6 +71,20 @@ function prepare(db: Database.Database, file: string, kind: DatabaseKind): void 
       `${file} holds ${kind.name} of version ${version}; this program reads version ${kind.schemaVersion}`,
     );
   }
+  if (missingColumns(db, kind).length === 0) return;
+  db.transaction(() => {
+    for (const { table, column, definition } of missingColumns(db, kind)) {
+      db.exec(`ALTER TABLE ${table} ADD COLUMN ${column} ${definition}`);
+    }
+  }).immediate();
+}
+
+function missingColumns(
+  db: Database.Database,
+  { additions = [] }: DatabaseKind,
+): NonNullable<DatabaseKind['additions']> {
+  const has = db.prepare<[string, string]>('SELECT 1 FROM pragma_table_info(?) WHERE name = ?');
+  return additions.filter(({ table, column }) => has.get(table, column) === undefined);
 }
 
 function isEmpty(db: Database.Database): boolean {

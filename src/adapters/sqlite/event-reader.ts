@@ -1,7 +1,7 @@
 import type Database from 'better-sqlite3';
 import type { Codec } from '../../events/codec.ts';
 import type { Recorded, Told } from '../../kernel/event.ts';
-import { BEGINNING, NO_STREAM } from '../../ports/event-store.ts';
+import { type Anchor, BEGINNING, NO_STREAM } from '../../ports/event-store.ts';
 import { EVENT_COLUMNS, eventOf, type EventRow, TOLD_COLUMNS, toldOf, type ToldRow } from './event-row.ts';
 
 /** `atEnd`: there was nothing more when it was read. */
@@ -16,6 +16,7 @@ export type EventReader = Readonly<{
   streamPage: (stream: string, after: bigint) => Page;
   revision: (stream: string) => bigint;
   end: () => bigint;
+  eventAt: (stream: string, revision: bigint) => Pick<Anchor, 'position' | 'hash'> | undefined;
   /** A number that changes whenever another connection has changed the file. */
   foreignChanges: () => unknown;
 }>;
@@ -40,6 +41,11 @@ export function openEventReader(db: Database.Database, codec: Codec): EventReade
     .pluck()
     .safeIntegers();
   const selectEnd = db.prepare<[], bigint | null>('SELECT max(position) FROM events').pluck().safeIntegers();
+  const selectEvent = db
+    .prepare<[string, bigint], Pick<Anchor, 'position' | 'hash'>>(
+      'SELECT position, hash FROM events WHERE stream = ? AND revision = ?',
+    )
+    .safeIntegers();
   const selectDataVersion = db.prepare('PRAGMA data_version').pluck();
 
   return {
@@ -53,6 +59,7 @@ export function openEventReader(db: Database.Database, codec: Codec): EventReade
     streamPage: (stream, after) => whole((last) => selectStream.all(stream, last?.revision ?? after)),
     revision: (stream) => selectRevision.get(stream) ?? NO_STREAM,
     end: () => selectEnd.get() ?? BEGINNING,
+    eventAt: (stream, revision) => selectEvent.get(stream, revision),
     foreignChanges: () => selectDataVersion.get(),
   };
 

@@ -47,6 +47,7 @@ export function openSqliteEventStore(options: SqliteEventStoreOptions): EventSto
   const queue = createAppendQueue({ free, commit, log: log.child({ file }) });
 
   return {
+    name: file,
     read: (stream, after = NO_STREAM) => pages(free, after, (last) => reader.streamPage(stream, last), 'revision'),
     revision: (stream) => free(() => reader.revision(stream)),
     append: async (stream, expected, events) => {
@@ -59,6 +60,7 @@ export function openSqliteEventStore(options: SqliteEventStoreOptions): EventSto
     tellAll: (after) => upToEnd(after, reader.toldPage),
     follow: followers.follow,
     end: () => free(reader.end),
+    eventAt: (stream, revision) => free(() => reader.eventAt(stream, revision)),
     close: async () => {
       await queue.close();
       followers.fail(new StoreUnavailable(`${file} is closed`));

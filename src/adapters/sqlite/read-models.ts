@@ -38,8 +38,8 @@ export function openSqliteReadModels({ file, busyMilliseconds }: SqliteReadModel
     for (const generation of generations.activate(collection)) dropDocuments(db, generation);
   });
   const save = db.transaction((saves: Parameters<ReadModels['save']>[0]) => {
-    for (const { collection, position, changes } of saves) {
-      generations.setPosition(collection, position);
+    for (const { collection, position, anchor, changes } of saves) {
+      generations.setPosition(collection, position, anchor);
       for (const change of changes) documents(collection).change(change);
     }
   });
@@ -47,9 +47,7 @@ export function openSqliteReadModels({ file, busyMilliseconds }: SqliteReadModel
     const found = projections
       .map((projection) => generations.active(projection))
       .filter((active) => active !== undefined);
-    return new Map(
-      found.map((collection) => [collection.projection, { collection, position: generations.position(collection) }]),
-    );
+    return new Map(found.map((collection) => [collection.projection, generations.standing(collection)]));
   });
   // A generation that was dropped must not look like an empty one: its position is asked for first.
   const load = db.transaction((collection: Collection, keys: readonly string[]) => {
@@ -65,6 +63,7 @@ export function openSqliteReadModels({ file, busyMilliseconds }: SqliteReadModel
 
   return {
     readModels: {
+      name: file,
       active: (projection) => free(() => generations.active(projection)),
       standing: (projections) => free(() => standing(projections)),
       begin: (projection, version) => free(() => begin.immediate(projection, version)),

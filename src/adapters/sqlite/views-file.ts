@@ -18,7 +18,8 @@ export const VIEWS_FILE: DatabaseKind = {
       projection TEXT NOT NULL,
       version INTEGER NOT NULL,
       is_active INTEGER NOT NULL DEFAULT 0,
-      position INTEGER
+      position INTEGER,
+      anchor TEXT
     ) STRICT;
     CREATE UNIQUE INDEX one_active_generation ON generations (projection) WHERE is_active;
     CREATE TABLE snapshots (
@@ -29,4 +30,5 @@ export const VIEWS_FILE: DatabaseKind = {
       at TEXT NOT NULL,
       json TEXT NOT NULL
     ) STRICT`,
+  additions: [{ table: 'generations', column: 'anchor', definition: 'TEXT' }],
 };
