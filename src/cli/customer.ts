@@ -1,13 +1,19 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { DIRECTORY_ID } from '../commands/ip-control/directory.ts';
 import type { Registered } from '../commands/ip-control/customer-state.ts';
-import { newWebhookSecret } from '../commands/ip-control/webhook-secret.ts';
 import { checkWebhookUrl } from '../commands/ip-control/webhook-url.ts';
 import type { CustomerSettings } from '../events/ip-control/vocabulary.ts';
 import { type CommandTools, leaf, outputOf } from './command.ts';
 import type { House } from './house.ts';
 import { findCustomer } from './lookup.ts';
 import { accepted, operatorContext, usage } from './output.ts';
+import {
+  endEarlierSecrets,
+  rotateWebhookSecret,
+  type SecretChange,
+  secretFields,
+  secretLines,
+} from './webhook-secret.ts';
 
 const DEFAULTS: CustomerSettings = {
   rateLimitPerMinute: 60,
@@ -28,8 +34,11 @@ type SettingOptions = Readonly<{
   evidenceMaxBytes?: number;
   webhookUrl?: string;
   rotateWebhookSecret?: boolean;
+  immediately?: boolean;
   json?: boolean;
 }>;
+
+const NO_CHANGE: SecretChange = { ended: 0 };
 
 /** `customer create | update | list | show`. */
 export function addCustomerCommands(program: Command, tools: CommandTools): void {
@@ -45,15 +54,20 @@ export function addCustomerCommands(program: Command, tools: CommandTools): void
       const [customerId, { listName }] = reservation ?? [0, { listName: '' }];
       const data = { customerId, name, listName, settings };
       accepted(await house.customers.handle(customerId, { type: 'RegisterCustomer', data }, context));
-      const secret = settings.webhookUrl === null ? undefined : await rotateSecret(house, customerId);
-      outputOf(options, tools).object(
-        { id: customerId, name, ...(secret === undefined ? {} : { webhook_secret: secret }) },
-        [`customer ${name} created (id ${customerId}); its lists are Svc-${listName}-…`, ...secretLines(secret)],
-      );
+      const change =
+        settings.webhookUrl === null ? NO_CHANGE : await rotateWebhookSecret(house, customerId, false, context);
+      outputOf(options, tools).object({ id: customerId, name, ...secretFields(change) }, [
+        `customer ${name} created (id ${customerId}); its lists are Svc-${listName}-…`,
+        ...secretLines(change),
+      ]);
     }),
   );
   settingOptions(leaf(customer, 'update <customer>', 'change what a customer may do; only what is named changes'))
-    .option('--rotate-webhook-secret', 'sign webhooks with a new secret, printed once')
+    .option(
+      '--rotate-webhook-secret',
+      'sign webhooks with a new secret, printed once, and for a day with the one before too',
+    )
+    .option('--immediately', 'sign webhooks with the newest secret alone from now on')
     .action((name: string, options: SettingOptions) => tools.withHouse((house) => update(house, name, options, tools)));
   leaf(customer, 'list', 'list customers').action((options: { json?: boolean }) =>
     tools.withHouse(async (house) => {
@@ -117,30 +131,27 @@ function settingsOf(options: SettingOptions): Partial<CustomerSettings> {
 async function update(house: House, name: string, options: SettingOptions, tools: CommandTools): Promise<void> {
   const before = await findCustomer(house, name);
   const { customerId } = before;
+  const context = operatorContext(house.ids);
   const command = { type: 'ChangeCustomerSettings', data: { changes: settingsOf(options) } } as const;
-  const answer = accepted(await house.customers.handle(customerId, command, operatorContext(house.ids)));
+  const answer = accepted(await house.customers.handle(customerId, command, context));
   const after = answer.state.phase === 'registered' ? answer.state : before;
   const needsSecret = after.settings.webhookUrl !== null && after.webhookSecretId === undefined;
-  const secret =
-    options.rotateWebhookSecret === true || needsSecret ? await rotateSecret(house, customerId) : undefined;
-  outputOf(options, tools).object({ ...summary(after), ...(secret === undefined ? {} : { webhook_secret: secret }) }, [
-    answer.events.length === 0 ? `customer ${after.name} unchanged` : `customer ${after.name} updated`,
-    ...secretLines(secret),
-  ]);
-}
-
-/** The secret is stored before the event names it: a crash in between leaves an unused file, never an event without its secret. */
-async function rotateSecret(house: House, customerId: number): Promise<string> {
-  const secretId = `webhook-${customerId}-${house.ids.uuid()}`;
-  const secret = newWebhookSecret(house.ids.random);
-  await house.secrets.put(secretId, secret);
-  const command = { type: 'RotateWebhookSecret', data: { secretId } } as const;
-  accepted(await house.customers.handle(customerId, command, operatorContext(house.ids)));
-  return secret;
-}
-
-function secretLines(secret: string | undefined): readonly string[] {
-  return secret === undefined ? [] : [`webhook secret (shown once): ${secret}`];
+  const immediately = options.immediately === true;
+  const rotates = options.rotateWebhookSecret === true || needsSecret;
+  const change = rotates
+    ? await rotateWebhookSecret(house, customerId, immediately, context)
+    : immediately
+      ? await endEarlierSecrets(house, after, context)
+      : NO_CHANGE;
+  const said = [
+    ...(answer.events.length === 0 ? [] : [`customer ${after.name} updated`]),
+    ...(options.rotateWebhookSecret === true ? [`webhook secret of ${after.name} rotated`] : []),
+    ...secretLines(change),
+  ];
+  outputOf(options, tools).object(
+    { ...summary(after), ...secretFields(change) },
+    said.length === 0 ? [`customer ${after.name} unchanged`] : said,
+  );
 }
 
 function summary({ customerId, name, listName, settings }: Registered) {

@@ -20,8 +20,10 @@ import { performDeliverWebhook } from '../processes/ip-control/perform-deliver-w
 import { performDeployCommit } from '../processes/ip-control/perform-deploy-commit.ts';
 import { performFinishReservation } from '../processes/ip-control/perform-finish-reservation.ts';
 import { performKeepRouter } from '../processes/ip-control/perform-keep-router.ts';
+import { performRetireWebhookSecret } from '../processes/ip-control/perform-retire-webhook-secret.ts';
 import { performRequestCommit } from '../processes/ip-control/perform-request-commit.ts';
 import { quietPeriod } from '../processes/ip-control/quiet-period.ts';
+import { retireWebhookSecrets } from '../processes/ip-control/retire-webhook-secrets.ts';
 import { finishMemberships } from '../processes/worker-pools/finish-memberships.ts';
 import { instanceLifecycle } from '../processes/worker-pools/instance-lifecycle.ts';
 import { performFinishMembership } from '../processes/worker-pools/perform-finish-membership.ts';
@@ -69,6 +71,7 @@ export function processDefinitions(config: Config) {
     deployCommit,
     keepRouters,
     deliverWebhook: deliverWebhook(config.webhookRetryDelayMilliseconds),
+    retireWebhookSecrets,
     finishReservations,
     finishMemberships,
     instanceLifecycle,
@@ -88,6 +91,7 @@ export function processShelves(config: Config, readModels: ReadModels): readonly
     shelfOf(statesOf(deploy), readModels),
     shelfOf(statesOf(keepRouters), readModels),
     shelfOf(statesOf(deliver), readModels),
+    shelfOf(statesOf(retireWebhookSecrets), readModels),
     shelfOf(statesOf(finish), readModels),
     shelfOf(statesOf(finishMemberships), readModels),
     shelfOf(statesOf(instanceLifecycle), readModels),
@@ -153,6 +157,13 @@ export function wireProcesses(readModels: ReadModels, tools: ProcessTools): read
         concurrency: WEBHOOKS_MAX,
         lanes: { of: ({ data }) => String(data.customerId), concurrency: WEBHOOKS_TO_CUSTOMER_MAX },
       },
+      readModels,
+      tools,
+    ),
+    wire(
+      retireWebhookSecrets,
+      performRetireWebhookSecret({ ...aggregates, ...tools }),
+      { concurrency: REQUESTS_MAX },
       readModels,
       tools,
     ),

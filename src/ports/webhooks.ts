@@ -8,6 +8,8 @@ export type WebhookRequest = Readonly<{
   body: string;
   /** `whsec_…` */
   secret: string;
+  /** Those before it that sign too, while the receiver puts the new one in place; none where absent. */
+  earlierSecrets?: readonly string[];
 }>;
 
 /** What came of one try. `delivered` is any 2xx. `because` is short, and holds nothing that the receiver sent but its status. */

@@ -87,13 +87,14 @@ test('deliveries are part of a history, in the order of the log, and nobody else
     (await events('Acme', '--deliveries')).map(({ position }) => position),
     wanted.map(({ position }) => String(position)),
   );
-  assert.equal(
-    (await events('Acme', '--deliveries')).map(({ type }) => type).filter((type) => /^(Webhook[DA]|Commit)/.test(type)),
+  const types = (await events('Acme', '--deliveries')).map(({ type }) => type);
+  assert.is(
+    types.filter((type) => /^(Webhook[DA]|Commit)/.test(type)).join(' '),
     [
-      ...['CommitRequested', 'CommitCompleted', 'WebhookDelivered'],
-      ...['CommitRequested', 'CommitCompleted', 'WebhookAttemptFailed', 'WebhookAbandoned'],
-      ...['CommitRequested', 'CommitFailed', 'WebhookDelivered'],
-    ],
+      'CommitRequested CommitCompleted WebhookDelivered',
+      'CommitRequested CommitCompleted WebhookAttemptFailed WebhookAbandoned',
+      'CommitRequested CommitFailed WebhookDelivered',
+    ].join(' '),
   );
 });
 

@@ -8,6 +8,16 @@ export function signingKey(secret: string): Buffer | undefined {
   return key.length >= 24 && key.length <= 64 ? key : undefined;
 }
 
+/** The `webhook-signature` of a message that several keys sign: a receiver needs to know one of them. */
+export function signaturesOf(
+  keys: readonly Buffer[],
+  messageId: string,
+  timestampSeconds: number,
+  body: Buffer,
+): string {
+  return keys.map((key) => signatureOf(key, messageId, timestampSeconds, body)).join(' ');
+}
+
 /**
  * The `webhook-signature` of a message after Standard Webhooks: `v1,` and the base64 HMAC-SHA256 over `id.timestamp.body`.
  * Node's own HMAC, because the reference library's JavaScript one takes three times as long; tests verify with that library.

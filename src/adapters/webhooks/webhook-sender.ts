@@ -6,7 +6,7 @@ import { durationText, failureText, statusFailure } from './failure-text.ts';
 import { createGuardedConnector, type Connector } from './guarded-connector.ts';
 import { resolveThroughDns, resolveThroughSystem, type ResolveName } from './name-resolution.ts';
 import { post, type Post } from './post.ts';
-import { signatureOf, signingKey } from './signature.ts';
+import { signaturesOf, signingKey } from './signature.ts';
 import { createTimeLimits, TimedOut, type TimeLimit } from './time-limit.ts';
 
 export type WebhookSenderOptions = Readonly<{
@@ -111,8 +111,9 @@ function prepare(request: WebhookRequest): Prepared | Readonly<{ because: string
     return { because: 'the webhook URL is not an http: or https: URL' };
   }
   if (url.username !== '' || url.password !== '') return { because: 'the webhook URL holds credentials' };
-  const key = signingKey(request.secret);
-  if (key === undefined) return { because: 'the signing secret is not whsec_ and the base64 of 24 to 64 bytes' };
+  const keys = [request.secret, ...(request.earlierSecrets ?? [])].map(signingKey);
+  if (!keys.every((key) => key !== undefined))
+    return { because: 'the signing secret is not whsec_ and the base64 of 24 to 64 bytes' };
   const body = Buffer.from(request.body);
   const headers = [
     'content-type',
@@ -124,7 +125,7 @@ function prepare(request: WebhookRequest): Prepared | Readonly<{ because: string
     'webhook-timestamp',
     String(request.timestampSeconds),
     'webhook-signature',
-    signatureOf(key, request.messageId, request.timestampSeconds, body),
+    signaturesOf(keys, request.messageId, request.timestampSeconds, body),
   ];
   return { origin: url.origin, message: { path: url.pathname + url.search, headers, body } };
 }

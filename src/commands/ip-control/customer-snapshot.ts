@@ -21,7 +21,7 @@ type DeployedJson = Readonly<{ key: string; ranges?: readonly string[] }>;
 
 type OpenCommitJson = Omit<OpenCommit, 'revision'> & Readonly<{ key: string; revision: string }>;
 
-type RegisteredJson = Pick<Registered, 'customerId' | 'name' | 'listName' | 'settings'> &
+type RegisteredJson = Pick<Registered, 'customerId' | 'name' | 'listName' | 'settings' | 'earlierWebhookSecrets'> &
   Readonly<{
     webhookSecretId: string | null;
     tokens: readonly ApiToken[];
@@ -35,16 +35,17 @@ type RegisteredJson = Pick<Registered, 'customerId' | 'name' | 'listName' | 'set
 
 /** A customer's state as JSON and back. Bump `version` with every change of the state's shape or meaning. */
 export const customerSnapshot = {
-  version: 4,
+  version: 5,
   encode: (state: CustomerState): RegisteredJson | null => {
     if (state.phase === 'unregistered') return null;
-    const { customerId, name, listName, settings } = state;
+    const { customerId, name, listName, settings, earlierWebhookSecrets } = state;
     return {
       customerId,
       name,
       listName,
       settings,
       webhookSecretId: state.webhookSecretId ?? null,
+      earlierWebhookSecrets,
       tokens: [...state.tokens.values()],
       subnets: [...state.subnets.values()],
       releasedSubnets: [...state.releasedSubnets],

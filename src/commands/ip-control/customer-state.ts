@@ -18,6 +18,9 @@ import type { RangeSet } from '../../kernel/addresses/range-set.ts';
 export type Subnet = Readonly<{ subnetId: number; cidr: string; regionId: number; asn: number; metro: string }>;
 export type ApiToken = Readonly<{ tokenId: string; label: string; sha256: string }>;
 
+/** A webhook secret before the one in use. Those that don't sign are to leave the secret store. */
+export type EarlierWebhookSecret = Readonly<{ secretId: string; signs: boolean }>;
+
 /** The commit set of one list in one region that has not succeeded yet. */
 export type OpenCommit = Readonly<{
   phase: 'deploying' | 'failed';
@@ -36,6 +39,8 @@ export type Registered = Readonly<{
   listName: string;
   settings: CustomerSettings;
   webhookSecretId: string | undefined;
+  /** Oldest first. */
+  earlierWebhookSecrets: readonly EarlierWebhookSecret[];
   tokens: ReadonlyMap<string, ApiToken>;
   subnets: ReadonlyMap<number, Subnet>;
   /** Numbers of subnets that were let go: they never come back, however late a repeated assignment arrives. */
@@ -84,7 +89,16 @@ export function evolveCustomer(
     case 'CustomerSettingsChanged':
       return { ...state, settings: { ...state.settings, ...defined(event.data.changes) } };
     case 'WebhookSecretRotated':
-      return { ...state, webhookSecretId: event.data.secretId };
+      return {
+        ...state,
+        webhookSecretId: event.data.secretId,
+        earlierWebhookSecrets: earlierSecrets(state, event.data.previous !== undefined),
+      };
+    case 'WebhookSecretRetired': {
+      const { secretId } = event.data;
+      const earlierWebhookSecrets = state.earlierWebhookSecrets.filter((earlier) => earlier.secretId !== secretId);
+      return { ...state, earlierWebhookSecrets };
+    }
     case 'ApiTokenIssued':
       return { ...state, tokens: new Map(state.tokens).set(event.data.tokenId, event.data) };
     case 'ApiTokenRevoked':
@@ -138,6 +152,7 @@ function register(
     phase: 'registered',
     ...data,
     webhookSecretId: undefined,
+    earlierWebhookSecrets: [],
     tokens: new Map(),
     subnets: new Map(),
     releasedSubnets: new Set(),
@@ -146,6 +161,15 @@ function register(
     commits: new Map(),
     deployed: new Map(),
   };
+}
+
+/** What comes before a new secret. */
+function earlierSecrets(
+  { webhookSecretId, earlierWebhookSecrets }: Registered,
+  goOnSigning: boolean,
+): readonly EarlierWebhookSecret[] {
+  const known = goOnSigning ? earlierWebhookSecrets : earlierWebhookSecrets.map((one) => ({ ...one, signs: false }));
+  return webhookSecretId === undefined ? known : [...known, { secretId: webhookSecretId, signs: goOnSigning }];
 }
 
 function without<K, V>(map: ReadonlyMap<K, V>, key: K): ReadonlyMap<K, V> {

@@ -38,7 +38,8 @@ export type CustomerCommand =
   | SourceWhitelistCommand
   | Command<'RegisterCustomer', { customerId: number; name: string; listName: string; settings: CustomerSettings }>
   | Command<'ChangeCustomerSettings', { changes: Partial<CustomerSettings> }>
-  | Command<'RotateWebhookSecret', { secretId: string }>
+  | Command<'RotateWebhookSecret', { secretId: string; keepsPrevious: boolean }>
+  | Command<'RetireWebhookSecret', { secretId: string }>
   | Command<'IssueApiToken', { tokenId: string; label: string; sha256: string }>
   | Command<'RevokeApiToken', { tokenId: string }>
   | Command<'AssignSubnet', Subnet>
@@ -50,6 +51,11 @@ export type CustomerCommand =
     >
   | Command<'RecordCommitCompleted', CommitResult>
   | Command<'RecordCommitFailed', CommitResult>;
+
+/** How long a receiver has to put a new webhook secret in place. */
+const PREVIOUS_SIGNS_SECONDS = 24 * 60 * 60;
+/** Each is a signature of about 50 bytes in a header. */
+const EARLIER_SECRETS_MAX = 3;
 
 /** The rules of one customer. */
 export const customerDecider = {
@@ -71,8 +77,12 @@ function decide(command: CustomerCommand, state: CustomerState): Decision<Custom
     case 'ChangeCustomerSettings':
       return changeSettings(command.data.changes, state);
     case 'RotateWebhookSecret':
-      if (state.webhookSecretId === command.data.secretId) return [];
-      return [{ type: 'WebhookSecretRotated', data: command.data }];
+      return rotateWebhookSecret(command.data, state);
+    case 'RetireWebhookSecret': {
+      const { secretId } = command.data;
+      const isEarlier = state.earlierWebhookSecrets.some((earlier) => earlier.secretId === secretId);
+      return isEarlier ? [{ type: 'WebhookSecretRetired', data: { secretId } }] : [];
+    }
     case 'IssueApiToken':
       return state.tokens.has(command.data.tokenId) ? [] : [{ type: 'ApiTokenIssued', data: command.data }];
     case 'RevokeApiToken': {
@@ -114,6 +124,21 @@ function changeSettings(changes: Partial<CustomerSettings>, state: Registered): 
   const now: Readonly<Record<string, unknown>> = state.settings;
   const news = Object.entries(changes).filter(([name, value]) => value !== undefined && now[name] !== value);
   return news.length === 0 ? [] : [{ type: 'CustomerSettingsChanged', data: { changes: Object.fromEntries(news) } }];
+}
+
+function rotateWebhookSecret(
+  { secretId, keepsPrevious }: Readonly<{ secretId: string; keepsPrevious: boolean }>,
+  { name, webhookSecretId: before, earlierWebhookSecrets }: Registered,
+): Decision<CustomerEvent> {
+  if (before === secretId) return [];
+  if (!keepsPrevious || before === undefined) return [{ type: 'WebhookSecretRotated', data: { secretId } }];
+  if (earlierWebhookSecrets.filter(({ signs }) => signs).length >= EARLIER_SECRETS_MAX)
+    return refuse(
+      'webhook-secrets-in-use',
+      `webhooks of ${name} are signed with ${EARLIER_SECRETS_MAX + 1} secrets already: rotate after the oldest has ended, or end the earlier ones at once.`,
+    );
+  const previous = { secretId: before, signsForSeconds: PREVIOUS_SIGNS_SECONDS };
+  return [{ type: 'WebhookSecretRotated', data: { secretId, previous } }];
 }
 
 function changeAddresses(

@@ -70,6 +70,7 @@ export function applyToLedger(ledger: AddressLedger, event: CustomerEvent): Addr
     case 'CustomerRegistered':
     case 'CustomerSettingsChanged':
     case 'WebhookSecretRotated':
+    case 'WebhookSecretRetired':
     case 'ApiTokenIssued':
     case 'ApiTokenRevoked':
     case 'SourceWhitelistSubmitted':

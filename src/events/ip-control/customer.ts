@@ -17,8 +17,21 @@ export const CustomerSettingsChanged = defineEvent(
   z.strictObject({ changes: customerSettings.partial() }),
 );
 
-/** The customer's webhooks are signed with another secret from now on; the secret store holds it under this id. */
-export const WebhookSecretRotated = defineEvent('WebhookSecretRotated', 1, z.strictObject({ secretId: z.string() }));
+/**
+ * The customer's webhooks are signed with another secret from now on; the secret store holds it under this id. The one before signs them too
+ * for as long as `previous` says, unless it is retired sooner; without `previous` no earlier one does.
+ */
+export const WebhookSecretRotated = defineEvent(
+  'WebhookSecretRotated',
+  1,
+  z.strictObject({
+    secretId: z.string(),
+    previous: z.strictObject({ secretId: z.string(), signsForSeconds: z.int().positive() }).optional(),
+  }),
+);
+
+/** An earlier webhook secret signs nothing any more, and is gone from the secret store. */
+export const WebhookSecretRetired = defineEvent('WebhookSecretRetired', 1, z.strictObject({ secretId: z.string() }));
 
 /** Whoever shows the token with this SHA-256 (hex) acts for the customer. */
 export const ApiTokenIssued = defineEvent(
@@ -109,6 +122,7 @@ export const customerEvents = [
   CustomerRegistered,
   CustomerSettingsChanged,
   WebhookSecretRotated,
+  WebhookSecretRetired,
   ApiTokenIssued,
   ApiTokenRevoked,
   SubnetAssigned,

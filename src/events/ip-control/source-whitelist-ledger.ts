@@ -116,6 +116,7 @@ export function applyToWhitelist(whitelist: SourceWhitelist, event: CustomerEven
     case 'CustomerRegistered':
     case 'CustomerSettingsChanged':
     case 'WebhookSecretRotated':
+    case 'WebhookSecretRetired':
     case 'ApiTokenIssued':
     case 'ApiTokenRevoked':
     case 'SubnetAssigned':

@@ -62,6 +62,8 @@ export function performDeliverWebhook(dependencies: DeliverWebhookDependencies):
       return abandoned('the customer has no webhook URL any more');
     const secret = state.webhookSecretId === undefined ? undefined : await secrets.get(state.webhookSecretId);
     if (secret === undefined) return abandoned('the webhook secret is missing; rotate it');
+    const earlier = state.earlierWebhookSecrets.filter(({ signs }) => signs);
+    const earlierSecrets = await Promise.all(earlier.map(({ secretId }) => secrets.get(secretId)));
     const result = await sender.send(
       {
         url: state.settings.webhookUrl,
@@ -69,6 +71,8 @@ export function performDeliverWebhook(dependencies: DeliverWebhookDependencies):
         timestampSeconds: Math.floor(clock.now().epochMilliseconds / 1000),
         body: notificationBody(notification, state, await regionName(regionId)),
         secret,
+        // One that is being retired has left the secret store a moment before its event.
+        earlierSecrets: earlierSecrets.filter((value) => value !== undefined),
       },
       signal,
     );

@@ -26,6 +26,20 @@ test('a webhook is a POST of exactly the given text, signed after Standard Webho
   assert.equal(new Webhook(SECRET).verify(body, signatureHeaders(received?.headers ?? {})), JSON.parse(body));
 });
 
+test('while a secret is rotated, each of those that sign is enough to verify', async () => {
+  await using receiver = await startReceiver();
+  await using sender = openSender();
+  const [newer, stranger] = [1, 2].map((byte) => `whsec_${Buffer.alloc(32, byte).toString('base64')}`);
+  const body = '{"status":"success"}';
+  const request = requestTo(receiver.url, { body, secret: newer ?? '', earlierSecrets: [SECRET] });
+  assert.is((await sender.send(request, never())).delivered, true);
+  const headers = signatureHeaders(receiver.received[0]?.headers ?? {});
+  assert.match(headers['webhook-signature'] ?? '', /^v1,[A-Za-z0-9+/]{43}= v1,[A-Za-z0-9+/]{43}=$/);
+  for (const secret of [newer, SECRET])
+    assert.equal(new Webhook(secret ?? '').verify(body, headers), { status: 'success' });
+  assert.throws(() => new Webhook(stranger ?? '').verify(body, headers));
+});
+
 test('whatever the text is, the receiver gets it and the signature holds', async () => {
   await using receiver = await startReceiver();
   await using sender = openSender();

@@ -1,5 +1,5 @@
 import { test } from 'uvu';
-import { customerDecider } from '../../../src/commands/ip-control/customer.ts';
+import { type CustomerCommand, customerDecider } from '../../../src/commands/ip-control/customer.ts';
 import type { CustomerEvent } from '../../../src/events/ip-control/customer.ts';
 import { specify } from '../../specification.ts';
 import { block, disable, recordCompleted, registered, requestCommit, SETTINGS } from './customer-examples.ts';
@@ -33,7 +33,7 @@ test('before it is registered, a customer is refused everything else', () => {
     .when({ type: 'RevokeApiToken', data: { tokenId: 't1' } })
     .isRefused(refused);
   given()
-    .when({ type: 'RotateWebhookSecret', data: { secretId: 's' } })
+    .when({ type: 'RotateWebhookSecret', data: { secretId: 's', keepsPrevious: true } })
     .isRefused(refused);
   given()
     .when({ type: 'ReleaseSubnet', data: { subnetId: 1 } })
@@ -73,17 +73,63 @@ test('a webhook URL can be taken away', () => {
     .yields({ type: 'CustomerSettingsChanged', data: { changes: { webhookUrl: null } } });
 });
 
-test('a webhook secret is rotated by naming another one', () => {
-  const rotated: CustomerEvent = { type: 'WebhookSecretRotated', data: { secretId: 'webhook-7-1' } };
-  given(registered())
-    .when({ type: 'RotateWebhookSecret', data: { secretId: 'webhook-7-1' } })
-    .yields(rotated);
-  given(registered(), rotated)
-    .when({ type: 'RotateWebhookSecret', data: { secretId: 'webhook-7-1' } })
+const rotatedTo = (secretId: string, previous?: string): CustomerEvent => ({
+  type: 'WebhookSecretRotated',
+  data: {
+    secretId,
+    ...(previous === undefined ? {} : { previous: { secretId: previous, signsForSeconds: 86_400 } }),
+  },
+});
+const retired = (secretId: string): CustomerEvent => ({ type: 'WebhookSecretRetired', data: { secretId } });
+const rotate = (secretId: string, keepsPrevious = true): CustomerCommand => ({
+  type: 'RotateWebhookSecret',
+  data: { secretId, keepsPrevious },
+});
+const retire = (secretId: string): CustomerCommand => ({ type: 'RetireWebhookSecret', data: { secretId } });
+
+test('a webhook secret is rotated by naming another one; the one before signs for another day', () => {
+  given(registered()).when(rotate('s1')).yields(rotatedTo('s1'));
+  given(registered(), rotatedTo('s1')).when(rotate('s1')).yieldsNothing();
+  given(registered(), rotatedTo('s1')).when(rotate('s2')).yields(rotatedTo('s2', 's1'));
+});
+
+test('rotated immediately, no earlier one signs', () => {
+  given(registered(), rotatedTo('s1')).when(rotate('s2', false)).yields(rotatedTo('s2'));
+});
+
+test('at most four secrets sign at once', () => {
+  const history = [registered(), rotatedTo('s1'), rotatedTo('s2', 's1'), rotatedTo('s3', 's2'), rotatedTo('s4', 's3')];
+  given(...history)
+    .when(rotate('s5'))
+    .isRefused(
+      'webhook-secrets-in-use',
+      'webhooks of Acme Corp. are signed with 4 secrets already: rotate after the oldest has ended, or end the earlier ones at once.',
+    );
+  given(...history)
+    .when(rotate('s5', false))
+    .yields(rotatedTo('s5'));
+  given(...history, retired('s1'))
+    .when(rotate('s5'))
+    .yields(rotatedTo('s5', 's4'));
+  given(...history, rotatedTo('s5'))
+    .when(rotate('s6'))
+    .yields(rotatedTo('s6', 's5'));
+});
+
+test('an earlier secret is retired once, and never the one in use', () => {
+  const history = [registered(), rotatedTo('s1'), rotatedTo('s2', 's1')];
+  given(...history)
+    .when(retire('s1'))
+    .yields(retired('s1'));
+  given(...history, retired('s1'))
+    .when(retire('s1'))
     .yieldsNothing();
-  given(registered(), rotated)
-    .when({ type: 'RotateWebhookSecret', data: { secretId: 'webhook-7-2' } })
-    .yields({ type: 'WebhookSecretRotated', data: { secretId: 'webhook-7-2' } });
+  given(...history)
+    .when(retire('s2'))
+    .yieldsNothing();
+  given(...history, rotatedTo('s3'))
+    .when(retire('s2'))
+    .yields(retired('s2'));
 });
 
 test('a token is issued once', () => {

@@ -340,6 +340,54 @@ test('without its secret nothing is sent', async ({ house }) => {
   await processes.stop();
 });
 
+test('for a day after a rotation both secrets sign; then the one before is gone', async ({ house }) => {
+  const [old = '', other] = [await house.secrets.get('webhook-7'), `whsec_${Buffer.alloc(32, 9).toString('base64')}`];
+  const processes = await house.start();
+  const deliver = async (address: string, commitSetId: string) => {
+    await house.ask(disable(one(address)));
+    await house.ask(requestCommit(commitSetId));
+    await processes.settle();
+    const { secret, earlierSecrets } = house.sent.at(-1) ?? {};
+    return [secret, earlierSecrets];
+  };
+  assert.equal(await deliver('192.0.2.1', 'c1'), [old, []]);
+  await house.secrets.put('webhook-8', other);
+  await house.ask({ type: 'RotateWebhookSecret', data: { secretId: 'webhook-8', keepsPrevious: true } });
+  assert.equal(await deliver('192.0.2.2', 'c2'), [other, [old]]);
+  await house.log.clock.advance({ hours: 23, minutes: 59, seconds: 50 });
+  assert.equal(await deliver('192.0.2.3', 'c3'), [other, [old]]);
+  await processes.pass(11);
+  assert.is(await house.secrets.get('webhook-7'), undefined);
+  assert.is(await house.secrets.get('webhook-8'), other);
+  const last = (await house.log.events('customer-7')).at(-1);
+  assert.is(last?.type, 'WebhookSecretRetired');
+  assert.is(last?.metadata.actor, 'system:retire-webhook-secrets');
+  assert.equal(await deliver('192.0.2.4', 'c4'), [other, []]);
+  await processes.stop();
+});
+
+test('a day that passes while no server runs is over at the start', async ({ house }) => {
+  await house.secrets.put('webhook-8', `whsec_${Buffer.alloc(32, 9).toString('base64')}`);
+  await house.ask({ type: 'RotateWebhookSecret', data: { secretId: 'webhook-8', keepsPrevious: true } });
+  await house.log.clock.advance({ hours: 25 });
+  const processes = await house.start();
+  await processes.settle();
+  assert.is(await house.secrets.get('webhook-7'), undefined);
+  await processes.stop();
+});
+
+test('a rotation that says so ends the one before at once', async ({ house }) => {
+  const other = `whsec_${Buffer.alloc(32, 9).toString('base64')}`;
+  const processes = await house.start();
+  await house.secrets.put('webhook-8', other);
+  await house.ask({ type: 'RotateWebhookSecret', data: { secretId: 'webhook-8', keepsPrevious: false } });
+  await house.ask(disable(one('192.0.2.1')));
+  await house.ask(requestCommit('c1'));
+  await processes.settle();
+  assert.equal([house.sent[0]?.secret, house.sent[0]?.earlierSecrets], [other, []]);
+  await processes.stop();
+});
+
 // Reservations
 
 test('what a command began in the directory is finished at the start of the processes', async ({ house }) => {

@@ -1,0 +1,62 @@
+import type { CustomerEvent } from '../../events/ip-control/customer.ts';
+import type { Told } from '../../kernel/event.ts';
+import { type Duty, type Mark, markOf, type Process, type Since } from '../../kernel/process.ts';
+import { streamId } from '../../kernel/stream-name.ts';
+
+/** An earlier webhook secret, and how long it signs from the rotation on. */
+type Earlier = Readonly<{ secretId: string; from: Mark; milliseconds: number }>;
+
+/** The earlier webhook secrets of one customer that are not retired yet. */
+export type RetireWebhookSecretsState = Readonly<{ customerId: number; earlier: readonly Earlier[] }>;
+
+export type RetireWebhookSecretDuty = Duty<'RetireWebhookSecret', Readonly<{ customerId: number; secretId: string }>>;
+
+type Watched = Extract<CustomerEvent, { type: 'WebhookSecretRotated' | 'WebhookSecretRetired' }>;
+
+/** Owes the end of each earlier webhook secret when its time is over, or a rotation has made all of them void. */
+export const retireWebhookSecrets: Process<Watched, RetireWebhookSecretsState, RetireWebhookSecretDuty> = {
+  name: 'retire-webhook-secrets',
+  version: 1,
+  handles: ['WebhookSecretRotated', 'WebhookSecretRetired'],
+  keysOf: (event) => [streamId(event.stream)],
+  evolve,
+  owed: ({ customerId, earlier }, since) =>
+    earlier
+      .filter((one) => remaining(one, since) <= 0)
+      .map(({ secretId }) => ({
+        type: 'RetireWebhookSecret',
+        id: `${customerId}/${secretId}`,
+        data: { customerId, secretId },
+      })),
+  wakesIn: ({ earlier }, since) => {
+    const times = earlier.map((one) => remaining(one, since)).filter((milliseconds) => milliseconds > 0);
+    return times.length === 0 ? undefined : Math.min(...times);
+  },
+};
+
+function evolve(
+  state: RetireWebhookSecretsState | undefined,
+  event: Told<Watched>,
+): RetireWebhookSecretsState | undefined {
+  const known = state?.earlier ?? [];
+  const earlier =
+    event.type === 'WebhookSecretRetired'
+      ? known.filter(({ secretId }) => secretId !== event.data.secretId)
+      : afterRotation(known, event);
+  return earlier.length === 0 ? undefined : { customerId: Number(streamId(event.stream)), earlier };
+}
+
+function afterRotation(
+  known: readonly Earlier[],
+  event: Told<Extract<Watched, { type: 'WebhookSecretRotated' }>>,
+): readonly Earlier[] {
+  const { previous } = event.data;
+  if (previous === undefined) return known.map((one) => ({ ...one, milliseconds: 0 }));
+  const { secretId, signsForSeconds } = previous;
+  return [...known, { secretId, from: markOf(event), milliseconds: signsForSeconds * 1000 }];
+}
+
+/** Milliseconds for which it still signs. */
+function remaining({ from, milliseconds }: Earlier, since: Since): number {
+  return milliseconds - since(from);
+}
