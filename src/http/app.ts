@@ -1,12 +1,14 @@
 import { createServer, IncomingMessage, type Server, ServerResponse } from 'node:http';
 import express, { type ErrorRequestHandler, type Express, type RequestHandler, Router } from 'express';
 import type { Store } from 'express-rate-limit';
+import type { Clock } from '../ports/clock.ts';
 import type { Log } from '../ports/log.ts';
 import { StoreUnavailable } from '../ports/event-store.ts';
 import type { CustomerView } from '../projections/ip-control/customer-view.ts';
 import type { TokenView } from '../projections/ip-control/token-view.ts';
 import type { Views } from '../projections/shelf.ts';
 import { identifyCaller, requireCaller } from './authentication.ts';
+import { bareAddress } from './client-address.ts';
 import { type Connections, watchConnections } from './connections.ts';
 import { healthRoutes, type Readiness } from './health.ts';
 import { ipRoutes, type IpDependencies } from './ip-control/ips.ts';
@@ -14,6 +16,7 @@ import { sourceWhitelistRoutes, type SourceWhitelistDependencies } from './ip-co
 import { subnetRoutes, type SubnetViews } from './ip-control/subnets.ts';
 import { limitRate, showDefaultLimit } from './limits.ts';
 import { type Problem, problems, sendProblem } from './problems.ts';
+import { parseQuery } from './query.ts';
 import { contextOf, openContext, wasRefused } from './request-context.ts';
 import { answerUnreadableRequests, lacksHost } from './unreadable-requests.ts';
 
@@ -25,6 +28,7 @@ export type HttpDependencies = IpDependencies &
     /** Whether the views show what was answered before this server started. */
     isCaughtUp: () => boolean;
     log: Log;
+    clock: Clock;
     trustProxy: boolean | number | string;
     rateLimitStore?: Store;
   }>;
@@ -33,18 +37,18 @@ export type HttpDependencies = IpDependencies &
 export function createHttpServer(
   dependencies: HttpDependencies,
 ): Readonly<{ server: Server; connections: Connections }> {
-  const { views, log, trustProxy, rateLimitStore, isCaughtUp } = dependencies;
+  const { views, log, trustProxy, clock, rateLimitStore, isCaughtUp } = dependencies;
   const app = express();
   app.set('case sensitive routing', true);
-  app.set('trust proxy', trustProxy);
+  trustProxies(app, trustProxy);
   app.set('etag', false);
   app.set('x-powered-by', false);
-  app.set('query parser', 'simple');
+  app.set('query parser', parseQuery);
   const known = [
     whenCaughtUp(isCaughtUp),
     identifyCaller(views),
     unlessAnswered,
-    limitRate(rateLimitStore),
+    limitRate(clock, rateLimitStore),
     unlessAnswered,
   ];
   const api = Router({ caseSensitive: true });
@@ -63,6 +67,14 @@ const answerNotFound: RequestHandler = (_request, response) => sendProblem(respo
 
 function whenCaughtUp(isCaughtUp: () => boolean): RequestHandler {
   return (_request, response, next) => (isCaughtUp() ? next() : sendProblem(response, problems.unavailable));
+}
+
+/** Express compiles the setting; what it is asked about then is the address of a proxy, whatever port the proxy before it has written there. */
+function trustProxies(app: Express, setting: HttpDependencies['trustProxy']): void {
+  app.set('trust proxy', setting);
+  const isTrusted: unknown = app.get('trust proxy fn');
+  if (typeof isTrusted !== 'function') return;
+  app.set('trust proxy', (address: string, hop: number) => Boolean(isTrusted(bareAddress(address), hop)));
 }
 
 /** Nothing goes on with a request once the HTTP parser has refused the rest of it. */

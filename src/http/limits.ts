@@ -1,14 +1,16 @@
 import type { ServerResponse } from 'node:http';
 import type { RequestHandler } from 'express';
-import { ipKeyGenerator, rateLimit, type Store } from 'express-rate-limit';
+import { rateLimit, type Store } from 'express-rate-limit';
+import type { Clock } from '../ports/clock.ts';
+import { clientOf } from './client-address.ts';
 import { sendProblem, tooManyRequests } from './problems.ts';
 import { contextOf } from './request-context.ts';
+import { windowCounts } from './window-counts.ts';
 
 /** Requests per minute for customers without a limit of their own, and for each address that shows no valid token. */
 export const RATE_LIMIT_DEFAULT = 60;
 export const RATE_LIMIT_DEFAULT_TEXT = String(RATE_LIMIT_DEFAULT);
 const WINDOW_MILLISECONDS = 60_000;
-const IPV6_SUBNET_BITS = 64;
 
 /** For answers that come before anybody is counted. */
 export function showDefaultLimit(response: ServerResponse): void {
@@ -23,8 +25,9 @@ function showLimit(response: ServerResponse, limit: string, remaining: string): 
 /**
  * Counts requests in windows of 60 s: per customer, all tokens together; strangers per client address (IPv6: per /64).
  * Sends `X-RateLimit-Limit`, `X-RateLimit-Remaining` and `X-RateLimit-Reset` (seconds since 1970); 429 when there is none left. `store` is shared between servers when given.
+ * How long a window lasts has nothing to do with the wall clock.
  */
-export function limitRate(store?: Store): RequestHandler {
+export function limitRate(clock: Clock, store: Store = windowCounts(clock)): RequestHandler {
   const count = rateLimit({
     windowMs: WINDOW_MILLISECONDS,
     limit: (_request, response) =>
@@ -32,7 +35,7 @@ export function limitRate(store?: Store): RequestHandler {
     keyGenerator: (request, response) => {
       const { caller } = contextOf(response);
       if (caller !== undefined) return `customer:${caller.customer.customerId}`;
-      return `address:${ipKeyGenerator(request.ip ?? '', IPV6_SUBNET_BITS)}`;
+      return `address:${clientOf(request.ip)}`;
     },
     // With its own headers comes a date, made anew for each answer, though Node sends one.
     legacyHeaders: false,
@@ -40,11 +43,15 @@ export function limitRate(store?: Store): RequestHandler {
     validate: false,
     handler: (request, response) => {
       const counted = showCounted(request, response);
-      const milliseconds =
-        counted?.resetTime === undefined ? WINDOW_MILLISECONDS : counted.resetTime.getTime() - Date.now();
-      sendProblem(response, tooManyRequests(Math.max(1, Math.ceil(milliseconds / 1000))));
+      const left =
+        counted?.resetTime === undefined
+          ? WINDOW_MILLISECONDS
+          : counted.resetTime.getTime() - clock.now().epochMilliseconds;
+      // The wall clock may have been set since the request was counted.
+      const seconds = Math.ceil(Math.min(left, WINDOW_MILLISECONDS) / 1000);
+      sendProblem(response, tooManyRequests(Math.max(1, seconds)));
     },
-    ...(store === undefined ? {} : { store }),
+    store,
   });
   return (request, response, next) =>
     count(request, response, (error?: unknown) => {

@@ -2,11 +2,14 @@ import type { ServerResponse } from 'node:http';
 import type { Refusal } from '../kernel/decider.ts';
 import { jsonText } from './json-text.ts';
 
+/** What is wrong, by field as the client sent it. */
+export type FieldErrors = Readonly<Record<string, readonly string[]>>;
+
 /** An answer that is not a success. The message is the one that the client reads. */
 export type Problem = Readonly<{
   status: number;
   message: string;
-  errors?: Readonly<Record<string, readonly string[]>>;
+  errors?: FieldErrors;
   headers?: Readonly<Record<string, string>>;
   more?: Readonly<Record<string, unknown>>;
 }>;
@@ -47,13 +50,17 @@ export function tooManyRequests(retryAfterSeconds: number): Problem {
   };
 }
 
-/** 422: what is wrong, by field as the client sent it. */
-export function invalid(errors: Readonly<Record<string, readonly string[]>>): Problem {
-  const [first] = Object.entries(errors);
+/** 422: what is wrong, by field as the client sent it. The name of a field is cut off where it is longer than any that is known. */
+export function invalid(errors: FieldErrors): Problem {
+  const shown = Object.entries(errors).map(([field, messages]) => [shownField(field), messages] as const);
+  const [first] = shown;
   if (first === undefined) return { status: 422, message: 'the request is invalid.', errors };
   const [field, [problem = 'is invalid.']] = first;
-  const shown = field.length > SHOWN_FIELD_LENGTH ? `${field.slice(0, SHOWN_FIELD_LENGTH)}…` : field;
-  return { status: 422, message: `${shown}: ${problem}`, errors };
+  return { status: 422, message: `${field}: ${problem}`, errors: Object.fromEntries(shown) };
+}
+
+function shownField(field: string): string {
+  return field.length > SHOWN_FIELD_LENGTH ? `${field.slice(0, SHOWN_FIELD_LENGTH)}…` : field;
 }
 
 /** Refusal codes of the rules → status. A code that is not here is a bug and answers 500. */

@@ -1,6 +1,7 @@
-import { MemoryStore, type Store } from 'express-rate-limit';
+import type { Store } from 'express-rate-limit';
 import type { Clock } from '../ports/clock.ts';
 import type { Log } from '../ports/log.ts';
+import { windowCounts } from './window-counts.ts';
 
 /** After a failure the shared count is left alone for this long: nobody waits for a store that is away, request after request. */
 const LEFT_ALONE_MILLISECONDS = 5_000;
@@ -10,14 +11,14 @@ const LEFT_ALONE_MILLISECONDS = 5_000;
  * better than no answer.
  */
 export function sharedCounts(shared: Store, { clock, log }: Readonly<{ clock: Clock; log: Log }>): Store {
-  const own = new MemoryStore();
+  const own = windowCounts(clock);
   let leftAloneUntil = Number.NEGATIVE_INFINITY;
 
   return {
     localKeys: false,
     init: (options) => {
       void shared.init?.(options);
-      own.init(options);
+      void own.init?.(options);
     },
     increment: (key) => onEither((store) => store.increment(key)),
     decrement: (key) => onEither((store) => store.decrement(key)),

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Readable, Writable } from 'node:stream';
 import busboy from 'busboy';
-import { invalid, type Problem } from './problems.ts';
+import { type FieldErrors, invalid, type Problem } from './problems.ts';
 
 /** A form of text fields and one file. */
 export type UploadForm = Readonly<{
@@ -15,7 +15,12 @@ export type UploadForm = Readonly<{
 }>;
 
 /** A form as it was sent. The file's bytes are gone where they were to go; what is left is what tells its type. */
-export type Upload = Readonly<{ fields: ReadonlyMap<string, readonly string[]>; file: UploadedFile | undefined }>;
+export type Upload = Readonly<{
+  fields: ReadonlyMap<string, readonly string[]>;
+  file: UploadedFile | undefined;
+  /** What is wrong with single parts, whatever is to be said of the others; fields that are not here may still be. */
+  wrong: FieldErrors;
+}>;
 
 export type UploadedFile = Readonly<{ fileName: string; bytes: number; head: Uint8Array }>;
 
@@ -158,7 +163,8 @@ class UploadReader {
     if (name === file) return this.#blame(name, 'must be a file, with a file name.');
     const kind = Object.hasOwn(fields, name) ? fields[name] : undefined;
     if (kind === undefined) return this.#blame(name, 'is not a known field.');
-    if (isTruncated) return this.#blame(name, `must be shorter than ${FIELD_BYTES_MAX} bytes.`);
+    // It was given all the same: what is missing is another matter.
+    if (isTruncated) this.#blame(name, `must be shorter than ${FIELD_BYTES_MAX} bytes.`);
     const values = this.#fields.get(name);
     if (values === undefined) this.#fields.set(name, [value]);
     else if (kind === 'repeated') values.push(value);
@@ -213,9 +219,7 @@ class UploadReader {
     await this.#taking;
     if (!this.#leave()) return;
     const wrong = [...this.#wrong].map(([name, message]): [string, string[]] => [name, [message]]);
-    this.#of.resolve(
-      wrong.length > 0 ? { problem: invalid(Object.fromEntries(wrong)) } : { fields: this.#fields, file: this.#file },
-    );
+    this.#of.resolve({ fields: this.#fields, file: this.#file, wrong: Object.fromEntries(wrong) });
   }
 
   #stop(problem: Problem): void {

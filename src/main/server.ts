@@ -117,6 +117,7 @@ async function startParts(
     readiness: () => readiness(stores, reading, restoring, startedAt, clock),
     isCaughtUp: reading.isReadable,
     log,
+    clock,
     trustProxy: config.trustProxy,
     ...(stores.rateLimits === undefined ? {} : { rateLimitStore: sharedCounts(stores.rateLimits, { clock, log }) }),
   });

@@ -255,7 +255,7 @@ test('exactly one of ips, range and cidr is given', async () => {
 });
 
 test('the action is enable or disable, exactly', async () => {
-  for (const action of ['Disable', 'disabled', '', 'toggle', null, 1, true, ['disable'], undefined]) {
+  for (const action of ['Disable', 'disabled', '', 'toggle', null, 1, true, ['disable']]) {
     await assertRefused({ action, cidr: '203.0.113.0/24' }, 422, {
       message: 'action: must be enable or disable.',
       errors: { action: ['must be enable or disable.'] },

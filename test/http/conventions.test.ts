@@ -3,11 +3,12 @@ import * as assert from 'uvu/assert';
 import { request } from 'undici';
 import { type Answer, checkedAnswer, openApiClient } from '../support/api-client.ts';
 import { addCustomer, addRegion, openEdgeward } from '../support/edgeward-server.ts';
+import { formBody } from '../support/multipart-form.ts';
 import { waitUntil } from '../support/wait-until.ts';
 
 const edgeward = await openEdgeward();
 await addRegion(edgeward, 'eu-west');
-const acme = await addCustomer(edgeward, 'Acme', [['203.0.113.0/24', 'eu-west']]);
+const acme = await addCustomer(edgeward, 'Acme', [['203.0.113.0/24', 'eu-west']], ['--allow-source-whitelist']);
 const other = await addCustomer(edgeward, 'Other', [['198.51.100.0/24', 'eu-west']]);
 const url = await edgeward.serve();
 const api = openApiClient(url, acme.token);
@@ -202,6 +203,89 @@ test('validation comes before ownership', async () => {
   const wrongQuery = await api.get(`/subnets/${other.subnetIds[0]}?limit=0`);
   assert.is(wrongQuery.status, 422);
   assert.is((await api.get('/subnets/99?view=both')).status, 422);
+});
+
+// Queries
+
+const UNKNOWN_PARAMETERS = [
+  'veiw=ranges',
+  'limit[]=1',
+  'limit[a]=1',
+  'View=ips',
+  '__proto__=1',
+  'dry_run=true',
+  'region=x',
+  'x',
+  '=1',
+];
+
+function nameIn(parameter: string): string {
+  return parameter.split('=')[0] ?? '';
+}
+
+test('a query parameter that an endpoint does not know is refused, everywhere', async () => {
+  const body = '{"ip":"203.0.113.1","action":"enable","ips":["203.0.113.1"]}';
+  const before = await edgeward.end();
+  for (const [method, path] of [
+    ...ENDPOINTS,
+    ['GET', '/source-whitelist'],
+    ['POST', '/source-whitelist'],
+    ['DELETE', '/source-whitelist/1'],
+  ] as const) {
+    for (const parameter of UNKNOWN_PARAMETERS) {
+      const form = path === '/source-whitelist' ? formBody([]) : undefined;
+      const json = { method, headers: { 'content-type': 'application/json' }, body };
+      const { status, json: answer } = await api.send(
+        `${path}?${parameter}`,
+        method === 'POST' ? (form ?? json) : { method },
+      );
+      assert.is(status, 422, `${method} ${path}?${parameter}`);
+      assert.is(Object(answer).message, `${nameIn(parameter)}: is not a known field.`);
+      assert.equal(Object(answer).errors[nameIn(parameter)], ['is not a known field.']);
+    }
+  }
+  assert.is(await edgeward.end(), before);
+});
+
+test('a change with a query that it does not know is none, also where the body is read quickly', async () => {
+  const before = await edgeward.end();
+  const answer = await api.post('/ips/bulk?dry_run=true', { action: 'disable', ips: ['203.0.113.1'] });
+  assert.is(answer.status, 422);
+  assert.equal(answer.json, {
+    message: 'dry_run: is not a known field.',
+    errors: { dry_run: ['is not a known field.'] },
+  });
+  const both = await api.post('/ips/disable?veiw=1', { ip: 7, more: 1 });
+  assert.equal(Object.keys(Object(both.json).errors), ['veiw', 'ip', 'more']);
+  assert.is(await edgeward.end(), before);
+});
+
+test('a query parameter is given once', async () => {
+  for (const query of [
+    'view=ips&view=ips',
+    'limit=1&limit=2',
+    'after=203.0.113.1&after=203.0.113.2',
+    'limit=1&l%69mit=1',
+  ]) {
+    const name = nameIn(query);
+    for (const path of ['/subnets/1', '/subnets/1/pending']) {
+      const { status, json } = await api.get(`${path}?${query}`);
+      assert.is(status, 422, query);
+      assert.equal(json, { message: `${name}: must be given once.`, errors: { [name]: ['must be given once.'] } });
+    }
+  }
+});
+
+test('of many parameters none is passed over', async () => {
+  for (const between of ['&', '&view=ips&', '&limit=1&']) {
+    const { status } = await api.get(`/subnets/1?${between.repeat(1_100)}veiw=1`);
+    assert.is(status, 422, between);
+  }
+});
+
+test('an empty query is none', async () => {
+  for (const path of ['/subnets?', '/subnets?&', '/subnets/1?', '/subnets/1?view=ips&'])
+    assert.is((await api.get(path)).status, 200, path);
 });
 
 // Headers

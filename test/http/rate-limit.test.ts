@@ -148,20 +148,21 @@ test('a changed limit holds at once', async () => {
   await api.close();
 });
 
-test('after a minute the count begins anew', async () => {
+test('the wall clock neither begins a window nor holds one up', async () => {
   const { api } = await customerWithLimit(1);
   await api.get('/subnets');
   assertTooMany(await api.get('/subnets'));
   const now = Date.now();
-  mock.timers.enable({ apis: ['Date'], now: now + 50_000 });
-  try {
-    const late = await api.get('/subnets');
-    assertTooMany(late);
-    assert.ok(Number(late.headers['retry-after']) <= 10, 'the window goes on where it was');
-    mock.timers.setTime(now + 61_000);
-    assert.equal(counts(await api.get('/subnets')), [200, '2', '1']);
-  } finally {
-    mock.timers.reset();
+  for (const step of [-3_600_000, 3_600_000, 61_000, -61_000]) {
+    mock.timers.enable({ apis: ['Date'], now: now + step });
+    try {
+      const answer = await api.get('/subnets');
+      assertTooMany(answer);
+      const secondsLeft = Number(answer.headers['x-ratelimit-reset']) - (now + step) / 1000;
+      assert.ok(secondsLeft > 0 && secondsLeft <= 61, 'the end is told by the clock as it is');
+    } finally {
+      mock.timers.reset();
+    }
   }
   await api.close();
 });
@@ -204,6 +205,41 @@ test('behind a trusted proxy an IPv6 client is its /64, an IPv4 client itself', 
   assert.is(await leftOf('192.0.2.2'), '59');
   assert.is(await leftOf('::ffff:192.0.2.1'), '58', 'a mapped address is the IPv4 client');
   assert.is(await leftOf('nonsense'), '59');
+});
+
+test('the port is no part of a client', async () => {
+  for (let port = 0; port < 5; port += 1) {
+    assert.is(await leftOf(`198.51.100.1:${20_000 + port}`), String(59 - port));
+    assert.is(await leftOf(`[2001:db8:0:3::${port}]:${20_000 + port}`), String(59 - port));
+  }
+  assert.is(await leftOf('198.51.100.1'), '54');
+  assert.is(await leftOf('[::ffff:198.51.100.1]:443'), '53');
+  assert.is(await leftOf('::ffff:c633:6401'), '52');
+  assert.is(await leftOf('[2001:db8:0:3::]'), '54');
+  assert.is(await leftOf('2001:db8:0:3::9%eth0'), '53');
+});
+
+test('a port does not make a stranger of a proxy that is trusted', async () => {
+  assert.is(await leftOf('198.51.100.2, 127.0.0.9:5000'), '59');
+  assert.is(await leftOf('198.51.100.3:1,127.0.0.9:5001, 127.0.0.9'), '59');
+  assert.is(await leftOf('198.51.100.2:7, [::ffff:127.0.0.9]:5001'), '58');
+});
+
+test('all that is no address is one stranger', async () => {
+  const first = Number(await leftOf('unknown'));
+  const kinds = [
+    '_hidden',
+    '1.2.3',
+    '1.2.3.4:',
+    '1.2.3.4:5:6',
+    '[2001:db8::1',
+    '2001:db8::1]:5',
+    '256.1.1.1:80',
+    '[]:1',
+    ':80',
+    '1.2.3.4:123456',
+  ];
+  for (const [at, nonsense] of kinds.entries()) assert.is(await leftOf(nonsense), String(first - 1 - at), nonsense);
 });
 
 test.run();

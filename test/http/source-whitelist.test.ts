@@ -276,15 +276,44 @@ test('addresses are strict IPv4', async () => {
   assert.match(swapped.text, '"errors":{"range.end":["the start of a range must not be above its end');
 });
 
-test('regions are numbers of regions that exist', async () => {
+test('a region is named by its number or its name, exactly', async () => {
   const { api } = await customer('Regions');
   const form = { ip: '192.31.196.1' };
   isInvalid(await submitForm(api, { ...form, regions: [] }), { regions: 'is required: one or more region ids.' });
   isInvalid(await submitForm(api, { ...form, regions: [1, 99] }), { 'regions.1': 'there is no region 99.' });
-  for (const region of ['eu-west', '0', '-1', '01', '1.0', '1e0', ' 1', '', '99999999999999999999'])
+  for (const region of [
+    'eu-wes',
+    'EU-west',
+    ' eu-west',
+    '0',
+    '-1',
+    '01',
+    '1.0',
+    '1e0',
+    ' 1',
+    '',
+    '99999999999999999999',
+    'x'.repeat(1_000),
+  ])
     isInvalid(await submitForm(api, { ...form, regions: [region] }), {
-      'regions.0': 'must be the number of a region.',
+      'regions.0': 'must be the number or the name of a region.',
     });
+  const named = submissionOf(await submitForm(api, { ...form, regions: ['eu-west', 1] }));
+  assert.equal(named.data.regions, ['eu-west'], 'the same region twice is one');
+});
+
+test('a region whose name looks like a number is that number only where there is no such region', async () => {
+  for (const name of ['1', '77777']) await edgeward.json('region', 'create', name);
+  await edgeward.shown();
+  const { api } = await customer('Numbered');
+  assert.equal(submissionOf(await submitForm(api, { ip: '192.31.196.1', regions: ['77777'] })).data.regions, ['77777']);
+  assert.equal(submissionOf(await submitForm(api, { ip: '192.31.196.2', regions: ['1'] })).data.regions, ['eu-west']);
+});
+
+test('what is missing is named beside what is wrong', async () => {
+  const { api } = await customer('Missing');
+  const { json } = await api.send('/source-whitelist', formBody([{ name: 'ipp', value: '192.31.196.1' }]));
+  assert.equal(Object.keys(Object(json).errors), ['ipp', 'ip', 'range', 'cidr', 'regions', 'evidence']);
 });
 
 test('evidence is a file of the right type by name and by content', async () => {

@@ -42,28 +42,46 @@ function requiredAddress(issue: { input?: unknown }): string {
 /** What a bulk change asks for. */
 export type BulkChange = Readonly<{ action: 'enable' | 'disable'; synchronous: boolean; target: ChangeTarget }>;
 
+/** What is wrong with the first entries tells enough; each that is named costs more than it took to send. */
+const WRONG_ENTRIES_MAX = 100;
+
 /** A list of texts. It may be long: each text having a schema of its own would cost more than reading the addresses. */
 const addressTexts = z
   .custom<readonly string[]>(Array.isArray, { error: 'must be a list of IP addresses.', abort: true })
   .check(({ value, issues }) => {
     const report = (message: string, path: readonly number[]): number =>
       issues.push({ code: 'custom', input: value, message, path: [...path] });
-    value.forEach((text: unknown, at) => {
-      if (typeof text !== 'string') report('must be an IP address as text.', [at]);
-    });
-    if (value.length === 0) report('must name at least one address.', []);
-    if (value.length > BULK_IPS_MAX) report(`must name at most ${BULK_IPS_MAX} addresses.`, []);
+    if (value.length === 0) return void report('must name at least one address.', []);
+    // Before any entry is looked at: how many come is the client's choice.
+    if (value.length > BULK_IPS_MAX) return void report(`must name at most ${BULK_IPS_MAX} addresses.`, []);
+    let wrong = 0;
+    for (const [at, text] of value.entries()) {
+      if (typeof text === 'string') continue;
+      report('must be an IP address as text.', [at]);
+      if (++wrong === WRONG_ENTRIES_MAX) return;
+    }
   });
 
 /** Body of `POST /ips/bulk`. */
 export const bulkBody = z
   .strictObject({
-    action: z.enum(['enable', 'disable'], { error: 'must be enable or disable.' }),
+    action: z.enum(['enable', 'disable'], {
+      error: ({ input }) => (input === undefined ? 'is required.' : 'must be enable or disable.'),
+    }),
     synchronous,
     ips: addressTexts.optional(),
     range: rangeBody.optional(),
     cidr: z.string({ error: 'must be a CIDR as text.' }).optional(),
   })
+  // Also when other fields are wrong: what is missing is named at once.
+  .superRefine(
+    ({ ips, range, cidr }, context) => {
+      if ([ips, range, cidr].filter((mode) => mode !== undefined).length === 1) return;
+      const message = 'exactly one of ips, range and cidr is required.';
+      for (const mode of ['ips', 'range', 'cidr']) context.addIssue({ code: 'custom', path: [mode], message });
+    },
+    { when: () => true },
+  )
   .transform((body, context) => {
     const { action, synchronous: isSynchronous } = body;
     const target = bulkTarget(body, (path, message) => context.addIssue({ code: 'custom', path: [...path], message }));
@@ -77,22 +95,17 @@ type BulkModes = Readonly<{
   cidr?: string | undefined;
 }>;
 
+/** Of the one mode that is given. */
 function bulkTarget({ ips, range, cidr }: BulkModes, report: Report): ChangeTarget | undefined {
-  const given = [ips, range, cidr].filter((mode) => mode !== undefined).length;
-  if (given !== 1) {
-    for (const mode of ['ips', 'range', 'cidr']) report([mode], 'exactly one of ips, range and cidr is required.');
-    return undefined;
-  }
   if (ips !== undefined) return listTarget(ips, report);
   if (range !== undefined) return rangeTarget(range, report);
-  if (cidr !== undefined) return cidrTarget(cidr, report);
-  return undefined;
+  return cidr === undefined ? undefined : cidrTarget(cidr, report);
 }
 
 function listTarget(ips: readonly string[], report: Report): ChangeTarget | undefined {
   const list = parseAddressList(ips);
   if ('set' in list) return { mode: 'list', set: list.set, texts: () => ips };
-  for (const { at, problem } of list.problems) report(['ips', at], problem);
+  for (const { at, problem } of list.problems.slice(0, WRONG_ENTRIES_MAX)) report(['ips', at], problem);
   return undefined;
 }
 

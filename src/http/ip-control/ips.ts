@@ -8,7 +8,17 @@ import type { CommitStatus } from '../../commands/ip-control/commit-now.ts';
 import type { CustomerState, Registered } from '../../commands/ip-control/customer-state.ts';
 import type { Aggregate, CommandContext, Handled } from '../../commands/handle.ts';
 import type { CustomerEvent } from '../../events/ip-control/customer.ts';
-import { methodNotAllowed, type Problem, problems, refused, sendJson, sendProblem } from '../problems.ts';
+import {
+  type FieldErrors,
+  methodNotAllowed,
+  type Problem,
+  problems,
+  refused,
+  sendJson,
+  sendProblem,
+} from '../problems.ts';
+import { queryErrors } from '../query.ts';
+import { repeatedFields } from '../repeated-fields.ts';
 import { callerOf, contextOf } from '../request-context.ts';
 import { checked } from '../validation.ts';
 import { requireWhole } from '../whole-requests.ts';
@@ -69,10 +79,12 @@ const requireJson: RequestHandler = (request, response, next) => {
 };
 
 /** What a body says; a request without any says `{}`. RFC 8259: JSON between systems is UTF-8, with or without a mark at its start. */
-function readJson(body: unknown): Readonly<{ sent: unknown }> | undefined {
-  if (!(body instanceof Uint8Array) || body.length === 0) return { sent: {} };
+function readJson(body: unknown): Readonly<{ sent: unknown; errors: FieldErrors }> | undefined {
+  if (!(body instanceof Uint8Array) || body.length === 0) return { sent: {}, errors: {} };
   try {
-    return { sent: JSON.parse(UTF8.decode(body)) };
+    const text = UTF8.decode(body);
+    const sent: unknown = JSON.parse(text);
+    return { sent, errors: Object.fromEntries(repeatedFields(text).map((path) => [path, ['must be given once.']])) };
   } catch {
     return undefined;
   }
@@ -86,7 +98,8 @@ function checkedRoute<T>(
 ): RequestHandler {
   return async (request, response) => {
     const body: unknown = request.body;
-    const quick = body instanceof Uint8Array ? readQuickly?.(body) : undefined;
+    const query = queryErrors(request);
+    const quick = body instanceof Uint8Array && Object.keys(query).length === 0 ? readQuickly?.(body) : undefined;
     if (quick !== undefined) return respond(quick, response);
     const read = readJson(body);
     if (read === undefined) return sendProblem(response, problems.malformedJson);
@@ -101,7 +114,7 @@ function checkedRoute<T>(
     ) {
       return sendProblem(response, SYNCHRONOUS_NOT_ALLOWED);
     }
-    const outcome = checked(schema, sent);
+    const outcome = checked(schema, sent, { ...query, ...read.errors });
     if ('problem' in outcome) return sendProblem(response, outcome.problem);
     await respond(outcome.value, response);
   };

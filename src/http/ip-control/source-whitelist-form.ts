@@ -14,10 +14,10 @@ export type WhitelistFields = Readonly<{
 }>;
 
 type Fields = ReadonlyMap<string, readonly string[]>;
+type FindRegion = (text: string) => Promise<Readonly<{ regionId: number; name: string }> | undefined>;
 type Report = (field: string, message: string) => void;
 
 const REGIONS_MAX = 100;
-const REGION_ID = /^[1-9]\d{0,14}$/;
 
 /** The form of `POST /source-whitelist`. */
 export function whitelistForm(fileBytesMax: number): UploadForm {
@@ -29,14 +29,14 @@ export function whitelistForm(fileBytesMax: number): UploadForm {
   };
 }
 
-/** Reads the text fields; `undefined` when something was reported. `nameOf` gives the name of a region that exists. */
+/** Reads the text fields; `undefined` when something was reported. `find` gives the region that a text names. */
 export async function whitelistFields(
   fields: Fields,
-  nameOf: (regionId: number) => Promise<string | undefined>,
+  find: FindRegion,
   report: Report,
 ): Promise<WhitelistFields | undefined> {
   const addresses = addressesOf(fields, report);
-  const regions = await regionsOf(fields.get('regions[]') ?? [], nameOf, report);
+  const regions = await regionsOf(fields.get('regions[]') ?? [], find, report);
   return addresses === undefined || regions === undefined ? undefined : { ...addresses, regions };
 }
 
@@ -95,7 +95,7 @@ function ipv4(field: string, text: string | undefined, report: Report): Address 
 
 async function regionsOf(
   texts: readonly string[],
-  nameOf: (regionId: number) => Promise<string | undefined>,
+  find: FindRegion,
   report: Report,
 ): Promise<WhitelistFields['regions'] | undefined> {
   if (texts.length === 0) report('regions', 'is required: one or more region ids.');
@@ -103,15 +103,12 @@ async function regionsOf(
   const regions = new Map<number, string>();
   let isRight = texts.length > 0 && texts.length <= REGIONS_MAX;
   for (const [at, text] of texts.slice(0, REGIONS_MAX).entries()) {
-    const regionId = REGION_ID.test(text) ? Number(text) : undefined;
-    const name = regionId === undefined ? undefined : await nameOf(regionId);
-    if (regionId !== undefined && name !== undefined) regions.set(regionId, name);
+    const region = await find(text);
+    const isNumber = /^[1-9]\d{0,14}$/.test(text);
+    if (region !== undefined) regions.set(region.regionId, region.name);
     else
-      report(
-        `regions.${at}`,
-        regionId === undefined ? 'must be the number of a region.' : `there is no region ${text}.`,
-      );
-    isRight &&= name !== undefined;
+      report(`regions.${at}`, isNumber ? `there is no region ${text}.` : 'must be the number or the name of a region.');
+    isRight &&= region !== undefined;
   }
   return isRight ? [...regions].map(([regionId, name]) => ({ regionId, name })) : undefined;
 }

@@ -19,7 +19,16 @@ import type { Ids } from '../../ports/ids.ts';
 import type { RegionView } from '../../projections/ip-control/region-view.ts';
 import { newestFirst, type SourceWhitelistView } from '../../projections/ip-control/source-whitelist-view.ts';
 import type { Views } from '../../projections/shelf.ts';
-import { invalid, methodNotAllowed, type Problem, refused, sendJson, sendProblem } from '../problems.ts';
+import {
+  type FieldErrors,
+  invalid,
+  methodNotAllowed,
+  type Problem,
+  refused,
+  sendJson,
+  sendProblem,
+} from '../problems.ts';
+import { queryErrors, refuseQuery } from '../query.ts';
 import { callerOf, contextOf } from '../request-context.ts';
 import { receiveUpload, type Upload } from '../uploads.ts';
 import { requireWhole } from '../whole-requests.ts';
@@ -40,6 +49,7 @@ export type SourceWhitelistDependencies = Readonly<{
   shown: (position: bigint) => Promise<boolean>;
 }>;
 
+const REGION_ID = /^[1-9]\d{0,14}$/;
 const NOT_ALLOWED: Problem = { status: 403, message: 'source whitelist is not enabled for your account' };
 
 /** `GET` and `POST /source-whitelist`, `DELETE /source-whitelist/{request_id}`. */
@@ -47,12 +57,12 @@ export function sourceWhitelistRoutes(dependencies: SourceWhitelistDependencies)
   const router = Router({ caseSensitive: true, strict: false });
   router
     .route('/source-whitelist')
-    .get(requireAllowed, (_request, response) => sendRequests(response, dependencies.views))
+    .get(requireAllowed, refuseQuery, (_request, response) => sendRequests(response, dependencies.views))
     .post(requireAllowed, (request, response) => submit(request, response, dependencies))
     .all((_request, response) => sendProblem(response, methodNotAllowed(['GET', 'HEAD', 'POST'])));
   router
     .route('/source-whitelist/:requestId')
-    .delete(requireAllowed, requireWhole, (request, response) => remove(request, response, dependencies))
+    .delete(requireAllowed, refuseQuery, requireWhole, (request, response) => remove(request, response, dependencies))
     .all((_request, response) => sendProblem(response, methodNotAllowed(['DELETE'])));
   return router;
 }
@@ -111,7 +121,7 @@ async function receive(
     const form = whitelistForm(settings.evidenceMaxBytes);
     const upload = await receiveUpload(request, form, (bytes) => sink.write(bytes));
     if ('problem' in upload) return upload;
-    const read = await readForm(upload, views);
+    const read = await readForm(upload, views, queryErrors(request));
     if ('problem' in read) return read;
     const stored = await sink.store();
     const { sha256, bytes } = stored;
@@ -153,17 +163,27 @@ class EvidenceSink {
 type ReadForm = Readonly<{ fields: WhitelistFields; file: Pick<Evidence, 'mediaType' | 'fileName'> }>;
 
 async function readForm(
-  { fields, file }: Upload,
+  { fields, file, wrong }: Upload,
   { regions }: SourceWhitelistViews,
+  query: FieldErrors,
 ): Promise<ReadForm | Readonly<{ problem: Problem }>> {
-  const errors = new Map<string, string[]>();
-  const nameOf = async (regionId: number) => (await regions.get(String(regionId)))?.name;
-  const read = await whitelistFields(fields, nameOf, (field, message) => errors.set(field, [message]));
+  const errors = new Map(Object.entries({ ...query, ...wrong }));
+  const report = (field: string, message: string): void => {
+    if (!errors.has(field)) errors.set(field, [message]);
+  };
+  const read = await whitelistFields(fields, (text) => findRegion(text, regions), report);
   const type = file === undefined ? { problem: 'is required.' } : await evidenceType(file);
-  if ('problem' in type) errors.set('evidence', [type.problem]);
-  if (read === undefined || file === undefined || 'problem' in type)
+  if ('problem' in type) report('evidence', type.problem);
+  if (errors.size > 0 || read === undefined || file === undefined || 'problem' in type)
     return { problem: invalid(Object.fromEntries(errors)) };
   return { fields: read, file: { mediaType: type.mediaType, fileName: file.fileName } };
+}
+
+/** A region by its number or its name; what could be either is the number. */
+async function findRegion(text: string, regions: Views<RegionView>): Promise<RegionView | undefined> {
+  const numbered = REGION_ID.test(text) ? await regions.get(text) : undefined;
+  if (numbered !== undefined) return numbered;
+  return (await regions.list()).find(({ view }) => view.name === text)?.view;
 }
 
 type Decided =

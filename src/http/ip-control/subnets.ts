@@ -13,6 +13,7 @@ import type { RegionView } from '../../projections/ip-control/region-view.ts';
 import type { SubnetView } from '../../projections/ip-control/subnet-view.ts';
 import type { Views } from '../../projections/shelf.ts';
 import { invalid, methodNotAllowed, type Problem, problems, sendJson, sendProblem } from '../problems.ts';
+import { queryErrors, refuseQuery } from '../query.ts';
 import { callerOf } from '../request-context.ts';
 import { LISTING_TYPE, PAGE_MAX, sendListing } from './address-listing.ts';
 
@@ -30,7 +31,7 @@ export function subnetRoutes(views: SubnetViews): Router {
   const router = Router({ caseSensitive: true, strict: false });
   router
     .route('/subnets')
-    .get(async (_request, response) => {
+    .get(refuseQuery, async (_request, response) => {
       const view = await views.addresses.get(String(callerOf(response).customer.customerId));
       const items = await Promise.all((view?.subnets ?? []).map((subnet) => listItem(subnet, view, views)));
       sendJson(response, 200, { data: items.sort((a, b) => a.id - b.id) });
@@ -107,24 +108,25 @@ async function findSubnet(
 
 type ListingQuery = Readonly<{ view: 'ips' | 'ranges'; after: Address | undefined; limit: number }>;
 
-function listingQuery({ query }: Request): ListingQuery | Readonly<{ problem: Problem }> {
-  const errors: Record<string, string[]> = {};
-  const { view = 'ips', after: afterText, limit: limitText } = query;
-  if (view !== 'ips' && view !== 'ranges') errors['view'] = ['must be ips or ranges.'];
+function listingQuery(request: Request): ListingQuery | Readonly<{ problem: Problem }> {
+  const errors: Record<string, readonly string[]> = { ...queryErrors(request, ['view', 'after', 'limit']) };
+  const { view = 'ips', after: afterText, limit: limitText } = request.query;
+  const blame = (name: string, message: string): readonly string[] => (errors[name] ??= [message]);
+  if (view !== 'ips' && view !== 'ranges') blame('view', 'must be ips or ranges.');
   if (view === 'ranges') {
     for (const name of ['after', 'limit'])
-      if (query[name] !== undefined) errors[name] = ['does not go with view=ranges, which is complete.'];
+      if (request.query[name] !== undefined) blame(name, 'does not go with view=ranges, which is complete.');
   }
   let limit = PAGE_MAX;
   if (limitText !== undefined) {
     if (typeof limitText === 'string' && /^[1-9]\d{0,4}$/.test(limitText) && Number(limitText) <= PAGE_MAX)
       limit = Number(limitText);
-    else errors['limit'] = [`must be a whole number from 1 to ${PAGE_MAX}.`];
+    else blame('limit', `must be a whole number from 1 to ${PAGE_MAX}.`);
   }
   let after: Address | undefined;
-  if (afterText !== undefined) {
-    const parsed = typeof afterText === 'string' ? parseAddress(afterText) : { problem: 'must be given once.' };
-    if (isAddressProblem(parsed)) errors['after'] = [parsed.problem];
+  if (typeof afterText === 'string') {
+    const parsed = parseAddress(afterText);
+    if (isAddressProblem(parsed)) blame('after', parsed.problem);
     else after = parsed;
   }
   if (Object.keys(errors).length > 0) return { problem: invalid(errors) };
