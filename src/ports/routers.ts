@@ -1,8 +1,8 @@
 /**
  * One connection to one router. Lists are given and taken as canonical CIDR text, IPv4 first, then IPv6, numeric order;
  * a host is written with its length (`192.0.2.7/32`). Only lists with our prefix (`Svc-`) are ever touched.
- * Every call obeys its signal: stopped before anything was sent it fails with `timed-out`, after that with `outcome-unknown`;
- * the failure's cause is the signal's reason. Nothing but RouterFailure is thrown.
+ * Every call obeys its signal: stopped before a change was put in force it fails with `timed-out`, and the message says what was waited
+ * for; after that with `outcome-unknown`. The failure's cause is the signal's reason. Nothing but RouterFailure is thrown.
  */
 export type RouterDriver = Readonly<{
   /**

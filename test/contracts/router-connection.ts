@@ -2,12 +2,15 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type PreparedChange, type RouterDriver, RouterFailure } from '../../src/ports/routers.ts';
 import { type CuttingProxy, type Direction, startCuttingProxy, startSilentServer } from '../support/cutting-proxy.ts';
+import type { LabSshd } from '../support/sshd.ts';
 import { fails, ipv4Hosts, ipv6Sites, never } from './router-driver.ts';
 
 /** A router that is reached over the network, and may be cut off. */
 export type RemoteRouterUnderTest = Readonly<{
   /** The port on loopback that the router listens on. */
   port: number;
+  /** What lets us in. */
+  sshd: Pick<LabSshd, 'hang' | 'goOn' | 'started'>;
   /** A driver that connects to a port on loopback, which leads to the router. */
   openThrough: (port: number) => RouterDriver;
   withBadLogin: () => RouterDriver;
@@ -70,6 +73,32 @@ export function routerConnectionContract(name: string, start: () => Promise<Remo
     } finally {
       await silent.stop();
     }
+  });
+
+  test('what hangs on the router and heeds no signal holds up no later try, and each says what it waited for', async ({
+    router: { openThrough, port, sshd },
+  }) => {
+    await withDriver(openThrough(port), async (driver) => {
+      await driver.replace('Svc-HUNG', contentOf(0), never);
+      await withDriver(openThrough(port), async (hung) => {
+        await sshd.hang();
+        for (let tries = 0; tries < MORE_TRIES_THAN_PLACES; tries += 1) {
+          const started = await sshd.started();
+          const within = AbortSignal.timeout(TRY_MILLISECONDS);
+          const failure = await fails('timed-out', hung.replace('Svc-HUNG', contentOf(10), within));
+          assert.match(
+            failure.message,
+            /had not answered( <hello>)? when the wait was stopped; no change was put in force/,
+          );
+          assert.is(failure.cause, within.reason);
+          assert.is(await sshd.started(), started + 1, `try ${tries} is one of its own`);
+        }
+        await sshd.goOn();
+        assert.equal(await hung.read('Svc-HUNG', never), contentOf(0));
+        await hung.replace('Svc-HUNG', contentOf(10), never);
+        assert.equal(await driver.read('Svc-HUNG', never), contentOf(10));
+      });
+    });
   });
 
   test('a connection that is lost between two calls is made again', async ({ router }) => {
@@ -163,6 +192,10 @@ export function routerConnectionContract(name: string, start: () => Promise<Remo
 
   test.run();
 }
+
+const MORE_TRIES_THAN_PLACES = 7;
+/** A place is free again a few seconds after its program was let go of. */
+const TRY_MILLISECONDS = 1500;
 
 /** Places to cut at, as shares of the bytes of a whole change. */
 const CUTS = [0, 0.3, 0.6, 0.75, 0.85, 0.9, 0.94, 0.97, 0.985, 0.995];

@@ -1,6 +1,7 @@
 import { chmod, mkdir, readFile, rm, unlink, writeFile } from 'node:fs/promises';
 import { suite, test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { systemClock } from '../../src/adapters/clock.ts';
 import { type BirdShell, createBirdShell } from '../../src/adapters/routers/bird/bird-shell.ts';
 import { createLocalTransport } from '../../src/adapters/routers/local-transport.ts';
 import type { CommandTransport } from '../../src/adapters/routers/remote-command.ts';
@@ -327,7 +328,10 @@ function openShell(
 ): Readonly<{ transport: CommandTransport; shell: BirdShell }> {
   const { directory = '', socket = '', birdc = '' } = options;
   const transport = createLocalTransport();
-  return { transport, shell: createBirdShell(transport, { prefix: [], birdc, socket, directory, ...bounds }) };
+  return {
+    transport,
+    shell: createBirdShell(transport, { prefix: [], birdc, socket, directory, ...bounds }, systemClock),
+  };
 }
 
 /** A list's file as it is, but for its edition. */

@@ -27,6 +27,7 @@ if (missing === undefined) {
     const other = await startSshd();
     return {
       port: sshd.port,
+      sshd,
       openThrough: (port) => openBird(bird, { ...sshd.options, port: String(port) }),
       withBadLogin: () => openBird(bird, { ...sshd.options, key: sshd.strangersKey }),
       withWrongHostKey: () => openBird(bird, { ...sshd.options, host_key: other.fingerprint }),

@@ -15,6 +15,7 @@ if (missing === undefined) {
     const other = await startSshd();
     return {
       port: sshd.port,
+      sshd,
       openThrough: (port) => openFrr(router, { ...sshd.options, port: String(port) }),
       withBadLogin: () => openFrr(router, { ...sshd.options, key: sshd.strangersKey }),
       withWrongHostKey: () => openFrr(router, { ...sshd.options, host_key: other.fingerprint }),

@@ -16,6 +16,7 @@ if (missing === undefined) {
     const { sshd } = netconfd;
     return {
       port: sshd.port,
+      sshd,
       openThrough: (port) => openNetconf('junos', netconfd, { port: String(port) }),
       withBadLogin: () => openNetconf('junos', netconfd, { key: sshd.strangersKey }),
       withWrongHostKey: () => openNetconf('junos', netconfd, { host_key: other.fingerprint }),

@@ -18,6 +18,7 @@ if (missing === undefined) {
     const { sshd } = netconfd;
     return {
       port: sshd.port,
+      sshd,
       openThrough: (port) => openNetconf('openconfig', netconfd, { port: String(port) }),
       withBadLogin: () => openNetconf('openconfig', netconfd, { key: sshd.strangersKey }),
       withWrongHostKey: () => openNetconf('openconfig', netconfd, { host_key: other.fingerprint }),

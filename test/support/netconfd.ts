@@ -71,10 +71,14 @@ export async function startNetconfd(options: NetconfdOptions = {}): Promise<LabN
     const script = 'mount --bind "$0" "$1" && cd "$0" && shift && exec "$@"';
     const started = startBoundProcess(['unshare', '--mount', 'sh', '-c', script, at('home'), home, ...words, ...place]);
     server = started;
-    await waitUntil('netconfd listens', () => {
-      if (started.exitCode !== null) throw new Error('netconfd has ended');
-      return existsSync(at('socket'));
-    });
+    const isUp = await waitUntil('netconfd listens or ends', () =>
+      existsSync(at('socket')) ? 'listens' : started.exitCode !== null && 'ended',
+    );
+    if (isUp === 'listens') return;
+    // One that was killed while it saved can't read what it has saved: its owner would start it without.
+    if (!existsSync(at('home/.yuma/startup-cfg.xml'))) throw new Error('netconfd has ended');
+    rmSync(at('home/.yuma/startup-cfg.xml'));
+    await start();
   };
   const kill = async (): Promise<void> => {
     const running = server;

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { killed, startBoundProcess } from './bound-process.ts';
 import { endAllIn } from './end-all-in.ts';
@@ -22,6 +22,11 @@ export type LabSshd = Readonly<{
   strangersKey: string;
   /** The directory that commands keep temporary files in. */
   temporary: string;
+  /** From now on what is started here hangs, and heeds no signal that can be ignored; until `goOn`. */
+  hang: () => Promise<void>;
+  goOn: () => Promise<void>;
+  /** How many commands and subsystems were started. */
+  started: () => Promise<number>;
   stop: () => Promise<void>;
 }>;
 
@@ -40,6 +45,8 @@ export async function startSshd(more: (port: number) => readonly string[] = () =
   }
   await mkdir('/run/sshd', { recursive: true });
   await mkdir(at('tmp'));
+  await writeFile(at('started'), '');
+  await writeFile(at('door'), door(folder.path), { mode: 0o755 });
   const port = await freePort();
   await writeFile(at('sshd_config'), [...configuration(port, folder.path), ...more(port), ''].join('\n'));
   const server = startBoundProcess([SSHD, '-D', '-f', at('sshd_config'), '-E', at('log')]);
@@ -62,12 +69,25 @@ export async function startSshd(more: (port: number) => readonly string[] = () =
     fingerprint,
     strangersKey: at('stranger'),
     temporary: at('tmp'),
+    hang: () => writeFile(at('hung'), ''),
+    goOn: () => rm(at('hung')),
+    started: async () => (await readFile(at('started'), 'utf8')).length,
     stop: async () => {
       await killed(server);
       await endAllIn(folder.path);
       await folder.remove();
     },
   };
+}
+
+/** What everything goes through that is started here. */
+function door(folder: string): string {
+  return `#!/bin/sh
+printf . >>${folder}/started
+[ ! -e ${folder}/hung ] || trap '' HUP INT PIPE TERM
+while [ -e ${folder}/hung ]; do sleep 0.2; done
+exec "\${SHELL:-/bin/sh}" -c "$SSH_ORIGINAL_COMMAND"
+`;
 }
 
 function configuration(port: number, folder: string): readonly string[] {
@@ -84,6 +104,7 @@ function configuration(port: number, folder: string): readonly string[] {
     'StrictModes no',
     'MaxStartups 100:30:200',
     'PrintMotd no',
+    `ForceCommand ${folder}/door`,
     // A shell that thinks it is not the first one reads no start-up file of the user.
     `SetEnv SHLVL=5 TMPDIR=${folder}/tmp`,
   ];

@@ -1,14 +1,15 @@
+import type { Clock } from '../../ports/clock.ts';
 import { RouterFailure } from '../../ports/routers.ts';
 import type { RemoteCommand } from './remote-command.ts';
 import { readSections, type Section } from './section-reader.ts';
-import { stoppedInTime } from './turns.ts';
+import { stoppedWaiting } from './turns.ts';
 
 /** A talk with a command that divides its output by lines `<mark> <word> <rest>` and takes lines on its input. */
 export type Conversation = Readonly<{
   /** The next section. @throws RouterFailure when the command ends without one, prints too much, is lost, or the signal aborts. */
   next: () => Promise<Section>;
   say: (text: string) => void;
-  /** Ends the command's input and waits for its end. */
+  /** Ends the command's input and waits for its end, for half a minute at most: the signal may be nobody's any more. */
   finish: () => Promise<void>;
   /** The end of what the command complained about. */
   complaints: () => string;
@@ -16,20 +17,26 @@ export type Conversation = Readonly<{
   abandon: () => void;
 }>;
 
-export type ConversationLimits = Readonly<{ mark: string; outputBytes: number; signal: AbortSignal }>;
+export type ConversationLimits = Readonly<{ mark: string; outputBytes: number; clock: Clock; signal: AbortSignal }>;
 
 const COMPLAINT_CHARACTERS = 4096;
 const SHOWN_CHARACTERS = 500;
+/** Enough to take a change back that was not kept. */
+const FINISH_MILLISECONDS = 30_000;
+const NO_ANSWER = stoppedWaiting("the router's shell had not answered");
 
 /** Begins to read what a command prints. A conversation that is stopped fails with `timed-out`: what that means is the caller's to say. */
-export function converse(command: RemoteCommand, { mark, outputBytes, signal }: ConversationLimits): Conversation {
+export function converse(
+  command: RemoteCommand,
+  { mark, outputBytes, clock, signal }: ConversationLimits,
+): Conversation {
   const sections = readSections(command, mark, outputBytes);
   let complaints = '';
   command.stderr.on('data', (chunk: Buffer) => {
     complaints = (complaints + chunk.toString('utf8')).slice(-COMPLAINT_CHARACTERS);
   });
   command.stderr.on('error', () => undefined);
-  const onAbort = (): void => sections.stop(stoppedInTime(signal));
+  const onAbort = (): void => sections.stop(NO_ANSWER(signal));
   if (signal.aborted) onAbort();
   else signal.addEventListener('abort', onAbort, { once: true });
   const forget = (): void => signal.removeEventListener('abort', onAbort);
@@ -49,7 +56,17 @@ export function converse(command: RemoteCommand, { mark, outputBytes, signal }: 
     say: (text) => void command.stdin.write(text),
     finish: async () => {
       command.stdin.end();
-      while ('word' in (await sections.next()));
+      const over = new AbortController();
+      const timer = clock.wait(FINISH_MILLISECONDS, over.signal).then(
+        () => sections.stop(new RouterFailure('timed-out', "the router's shell has not ended")),
+        () => undefined,
+      );
+      try {
+        while ('word' in (await sections.next()));
+      } finally {
+        over.abort();
+        await timer;
+      }
     },
     abandon: () => {
       forget();

@@ -22,6 +22,8 @@ export type SshTarget = Readonly<{
 export type SshChannel = Readonly<{
   channel: ClientChannel;
   closed: Promise<void>;
+  /** Resolves when the channel was destroyed from here; whether the router closes it, too, `closed` tells. */
+  released: Promise<void>;
   /** Rejects with RouterFailure `unreachable` when the channel was closed without an exit. */
   exit: Promise<CommandExit>;
 }>;
@@ -102,7 +104,8 @@ export async function openConnection(
     subsystem: (name) => openChannel(client, target, (done) => client.subsys(name, done)),
     lost,
     end: () => void client.end(),
-    destroy: () => void client.end().destroy(),
+    // After an `end` ssh2 destroys nothing any more, and waits for the router.
+    destroy: () => void client.destroy(),
   };
 }
 
@@ -139,13 +142,21 @@ function watch(channel: ClientChannel, { host }: SshTarget): SshChannel {
   // Writing to a command that has ended is no news: its exit tells.
   channel.on('error', () => undefined);
   const closed = new Promise<void>((resolve) => channel.once('close', resolve));
+  // Channels tell when the router has closed them, and not when they were destroyed.
+  const destroy = channel.destroy.bind(channel);
+  const released = new Promise<void>((resolve) => {
+    channel.destroy = () => {
+      resolve();
+      return destroy();
+    };
+  });
   const exit = closed.then(() => {
     if (seen !== undefined) return seen;
     throw new RouterFailure('unreachable', `the connection to ${host} was lost`);
   });
   // Whoever waits for it hears of it; nobody has to.
   exit.catch(() => undefined);
-  return { channel, closed, exit };
+  return { channel, closed, released, exit };
 }
 
 function algorithmsFor(pin: HostKeyPin): ConnectConfig {

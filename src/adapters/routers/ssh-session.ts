@@ -2,8 +2,9 @@ import type { Duplex } from 'node:stream';
 import type { Clock } from '../../ports/clock.ts';
 import { RouterFailure } from '../../ports/routers.ts';
 import type { RemoteCommand } from './remote-command.ts';
+import { holdChannels, type SshChannels } from './ssh-channels.ts';
 import { openConnection, type SshChannel, type SshConnection, type SshTarget } from './ssh-connection.ts';
-import { createTurns, stoppedInTime } from './turns.ts';
+import { createTurns, stoppable, stoppedWaiting } from './turns.ts';
 
 /** How a session behaves; every bound has a default. */
 export type SshSessionLimits = Readonly<{
@@ -15,47 +16,45 @@ export type SshSessionLimits = Readonly<{
   idleMilliseconds?: number;
   /** Channels at a time: routers allow few (OpenSSH: 10). Others wait (default 4). */
   channels?: number;
+  /**
+   * How long a router may take to confirm that a channel is closed (default 3 s). Then the connection is given up, as the program behind
+   * the channel hangs, or the connection itself does; the next channel is opened on a new one.
+   */
+  closeMilliseconds?: number;
 }>;
 
 /**
  * One SSH connection to one router: made when it is first needed, shared, kept alive, closed when it is idle, made again when
- * it was lost. Fails with RouterFailure: `unreachable`, `host-key-mismatch`, `login-refused`, `bad-option` (a key or secret that
+ * it was lost or is no good. Fails with RouterFailure: `unreachable`, `host-key-mismatch`, `login-refused`, `bad-option` (a key or secret that
  * is missing or can't be read), `not-permitted` (logged in, but no such channel), `timed-out` when the signal aborts first.
  */
 export type SshSession = Readonly<{
   /** Runs a command line in the user's login shell. */
   exec: (command: string, signal: AbortSignal) => Promise<RemoteCommand>;
-  /** Opens a subsystem such as `netconf`: a channel without a shell. Destroying the channel gives its place back. */
+  /** Opens a subsystem such as `netconf`: a channel without a shell. Destroying the channel gives its place back, also when the router
+   * does not confirm it. */
   subsystem: (name: string, signal: AbortSignal) => Promise<Duplex>;
   close: () => Promise<void>;
 }>;
 
 const WAITING = 1000;
-const DEFAULTS = { connectMilliseconds: 10_000, keepAliveMilliseconds: 10_000, idleMilliseconds: 30_000, channels: 4 };
+const DEFAULTS = {
+  connectMilliseconds: 10_000,
+  keepAliveMilliseconds: 10_000,
+  idleMilliseconds: 30_000,
+  channels: 4,
+  closeMilliseconds: 3000,
+};
 
 type OpenChannel = (connection: SshConnection) => Promise<SshChannel>;
 
 export function createSshSession(target: SshTarget, clock: Clock, limits: SshSessionLimits = {}): SshSession {
   const bounds = { ...DEFAULTS, ...limits };
   const turns = createTurns(bounds.channels, WAITING);
-  let connection: Promise<SshConnection> | undefined;
+  const closing = new AbortController();
+  const connections = keepConnection(target, clock, bounds, closing.signal);
   let channels = 0;
   let idle = new AbortController();
-  const closing = new AbortController();
-
-  const connect = (): Promise<SshConnection> => {
-    connection ??= (async () => {
-      try {
-        const opened = await openConnection(target, bounds, closing.signal);
-        void opened.lost.then(() => (connection = undefined));
-        return opened;
-      } catch (failure) {
-        connection = undefined;
-        throw failure;
-      }
-    })();
-    return connection;
-  };
 
   const closeWhenIdle = async (): Promise<void> => {
     idle = new AbortController();
@@ -65,15 +64,10 @@ export function createSshSession(target: SshTarget, clock: Clock, limits: SshSes
       // Somebody needs the connection, or it was closed.
       return;
     }
-    const unused = connection;
-    connection = undefined;
-    await unused?.then(
-      ({ end }) => end(),
-      () => undefined,
-    );
+    await connections.end();
   };
 
-  /** Opens a channel and keeps its place until it is closed; the place is taken before, so that routers don't refuse. */
+  /** Opens a channel and keeps its place until it is over; the place is taken before, so that routers don't refuse. */
   const open = (openChannel: OpenChannel, signal: AbortSignal): Promise<SshChannel> =>
     new Promise((resolve, reject) => {
       const hold = async (): Promise<void> => {
@@ -81,10 +75,11 @@ export function createSshSession(target: SshTarget, clock: Clock, limits: SshSes
         channels += 1;
         idle.abort();
         try {
-          const opening = async (): Promise<SshChannel> => openChannel(await connect());
-          const opened = await orAbort(signal, opening, ({ channel }) => channel.close());
-          resolve(opened);
-          await opened.closed;
+          const noChannel = stoppedWaiting(`no channel to ${target.host}, port ${target.port}, was open`);
+          const on = await stoppable(signal, connections.connect(), noChannel);
+          const { opened, over } = on.hold(() => openChannel(on.connection), signal, noChannel);
+          opened.then(resolve, reject);
+          await over;
         } finally {
           channels -= 1;
           if (channels === 0 && !closing.signal.aborted) void closeWhenIdle();
@@ -99,27 +94,65 @@ export function createSshSession(target: SshTarget, clock: Clock, limits: SshSes
     close: async () => {
       closing.abort();
       idle.abort();
-      await connection?.then(
-        ({ destroy }) => destroy(),
-        () => undefined,
-      );
+      await connections.destroy();
     },
   };
 }
 
-/** Waits for what is being opened, or fails when the signal aborts first; what comes too late is closed again. */
-function orAbort<T>(signal: AbortSignal, opening: () => Promise<T>, tooLate: (late: T) => void): Promise<T> {
-  if (signal.aborted) return Promise.reject(stoppedInTime(signal));
-  const opened = opening();
-  return new Promise((resolve, reject) => {
-    const stop = (): void => {
-      reject(stoppedInTime(signal));
-      opened.then(tooLate, () => undefined);
-    };
-    signal.addEventListener('abort', stop, { once: true });
-    const forget = (): void => signal.removeEventListener('abort', stop);
-    opened.then(resolve, reject).finally(forget);
-  });
+/** The connection that new channels are opened on, and those that are no good for that any more. */
+type KeptConnection = Readonly<{
+  connect: () => Promise<SshChannels>;
+  /** Says goodbye on the one in use. */
+  end: () => Promise<void>;
+  /** Ends all of them. */
+  destroy: () => Promise<void>;
+}>;
+
+function keepConnection(
+  target: SshTarget,
+  clock: Clock,
+  bounds: Readonly<typeof DEFAULTS>,
+  closing: AbortSignal,
+): KeptConnection {
+  let current: Promise<SshChannels> | undefined;
+  const living = new Set<SshConnection>();
+  const forget = (connecting: Promise<SshChannels>): void => {
+    if (current === connecting) current = undefined;
+  };
+  const forgetWhenLost = async (connecting: Promise<SshChannels>): Promise<void> => {
+    try {
+      const { connection } = await connecting;
+      living.add(connection);
+      await connection.lost;
+      living.delete(connection);
+    } catch {
+      // Who needs the connection hears of it.
+    }
+    forget(connecting);
+  };
+  return {
+    connect: () => {
+      if (current !== undefined) return current;
+      const connecting: Promise<SshChannels> = openConnection(target, bounds, closing).then((connection) =>
+        holdChannels(connection, { clock, closeMilliseconds: bounds.closeMilliseconds }, () => forget(connecting)),
+      );
+      current = connecting;
+      void forgetWhenLost(connecting);
+      return connecting;
+    },
+    end: async () => {
+      const unused = current;
+      current = undefined;
+      await unused?.then(
+        ({ connection }) => connection.end(),
+        () => undefined,
+      );
+    },
+    destroy: async () => {
+      await current?.catch(() => undefined);
+      for (const connection of living) connection.destroy();
+    },
+  };
 }
 
 function asCommand({ channel, exit }: SshChannel): RemoteCommand {
@@ -131,8 +164,7 @@ function asCommand({ channel, exit }: SshChannel): RemoteCommand {
     abandon: () => {
       channel.resume();
       channel.stderr.resume();
-      channel.end();
-      channel.close();
+      channel.destroy();
     },
   };
 }

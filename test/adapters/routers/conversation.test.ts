@@ -2,14 +2,16 @@ import { PassThrough } from 'node:stream';
 import * as fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { systemClock } from '../../../src/adapters/clock.ts';
 import { converse } from '../../../src/adapters/routers/conversation.ts';
 import { createLocalTransport } from '../../../src/adapters/routers/local-transport.ts';
 import type { CommandTransport } from '../../../src/adapters/routers/remote-command.ts';
 import { quoteForShell } from '../../../src/adapters/routers/ssh-transport.ts';
 import { fails, never } from '../../contracts/router-driver.ts';
+import { createManualClock } from '../../support/manual-clock.ts';
 import { runProgram } from '../../support/run-program.ts';
 
-const LIMITS = { mark: '@mark', outputBytes: 1_000_000, signal: never };
+const LIMITS = { mark: '@mark', outputBytes: 1_000_000, clock: systemClock, signal: never };
 
 const talk = suite<{ transport: CommandTransport; shell: (script: string) => ReturnType<CommandTransport['start']> }>(
   'conversation with a shell',
@@ -29,6 +31,16 @@ talk('sections come with their text, the word of their mark and the rest of its 
   assert.equal(await conversation.next(), { word: 'second', rest: '', text: '' });
   assert.equal(await conversation.next(), { word: 'third', rest: 'a b', text: '{}\n' });
   await conversation.finish();
+});
+
+talk('a shell that does not end with its input is waited for, but not for ever', async ({ shell }) => {
+  const clock = createManualClock();
+  const conversation = converse(await shell('echo; echo @mark here; exec sleep 60'), { ...LIMITS, clock });
+  await conversation.next();
+  const finished = fails('timed-out', conversation.finish());
+  await clock.advance({ seconds: 30 });
+  assert.match((await finished).message, 'has not ended');
+  conversation.abandon();
 });
 
 talk('both sides speak in turn', async ({ shell }) => {

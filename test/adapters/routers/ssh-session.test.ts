@@ -344,6 +344,54 @@ ssh('a router that has gone is noticed by the questions that it does not answer'
   await fails('unreachable', command.exit);
 });
 
+ssh(
+  'a connection that opens no channel is given up when its answer does not come; others go on with a new one',
+  async ({ open, server }) => {
+    const clock = createManualClock();
+    const session = open({ clock });
+    await outcomeOf(await session.exec('exit 0', never));
+    await waitUntil('the session is idle', () => clock.waiting() === 1);
+    server.fallSilent();
+    const stop = new AbortController();
+    const command = session.exec('exit 0', stop.signal);
+    await waitUntil('the connection is in use', () => clock.waiting() === 0);
+    await new Promise((resolve) => void setImmediate(resolve));
+    stop.abort(new Error('enough'));
+    const failure = await fails('timed-out', command);
+    assert.match(failure.message, /no channel to 127\.0\.0\.1, port \d+, was open when the wait was stopped/);
+    await waitUntil('the channel is expected to be closed', () => clock.waiting() === 1);
+    await clock.advance({ seconds: 3 });
+    await outcomeOf(await session.exec('exit 0', never));
+    assert.is(server.connections(), 2);
+  },
+);
+
+ssh(
+  'a connection that does not confirm the end of a command stays until the other command on it is over',
+  async ({ open, server }) => {
+    const clock = createManualClock();
+    const session = open({ clock });
+    const [first, second] = [await hang(session), await hang(session)];
+    server.fallSilent();
+    first.abandon();
+    await waitUntil('its end is expected', () => clock.waiting() === 1);
+    await clock.advance({ seconds: 3 });
+    const isOver = await Promise.race([second.exit.then(noted, noted), outcomeOf(await session.exec('exit 0', never))]);
+    assert.equal(
+      isOver,
+      { out: 'out 0', err: 'err 0', code: 0, signal: undefined },
+      'the other one has not been cut off',
+    );
+    assert.is(server.connections(), 2);
+    second.abandon();
+    await fails('unreachable', second.exit);
+  },
+);
+
+function noted(): string {
+  return 'over';
+}
+
 ssh('closing ends the connection and what runs over it', async ({ open, server }) => {
   const session = open();
   const command = await hang(session);

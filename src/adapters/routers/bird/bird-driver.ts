@@ -5,7 +5,7 @@ import { createDriverCalls } from '../driver-calls.ts';
 import { type Ending, holdOpen } from '../held-open.ts';
 import { ourLists } from '../list-name.ts';
 import { wantedPrefixes } from '../prefixes.ts';
-import { createTurns, stoppedInTime } from '../turns.ts';
+import { createTurns, stoppedBefore } from '../turns.ts';
 import { editionIfOurs, editionOf, parseFile, renderFile } from './bird-file.ts';
 import type { BirdChange, BirdShell, HeldList } from './bird-shell.ts';
 
@@ -56,7 +56,7 @@ export function createBirdDriver({ shell, directory, ids, close }: BirdDriverOpt
       withChange(task, async (change) => {
         if (holds(change.held, task)) return;
         const written = await write(change, task);
-        if (task.signal.aborted) throw stoppedInTime(task.signal);
+        if (task.signal.aborted) throw stoppedBefore('the change', task.signal);
         await apply(change, written);
         await confirm(change, written);
       }),
@@ -112,7 +112,7 @@ function preparedChange(
 
 /** A step that is stopped ends the conversation, and with it all that was not confirmed. */
 async function unlessAborted<T>(signal: AbortSignal, change: BirdChange, step: () => Promise<T>): Promise<T> {
-  if (signal.aborted) throw stoppedInTime(signal);
+  if (signal.aborted) throw stoppedBefore('the next step', signal);
   signal.addEventListener('abort', change.abandon, { once: true });
   try {
     return await step();

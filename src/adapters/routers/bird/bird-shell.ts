@@ -1,3 +1,4 @@
+import type { Clock } from '../../../ports/clock.ts';
 import { RouterFailure } from '../../../ports/routers.ts';
 import { type Conversation, converse } from '../conversation.ts';
 import type { CommandTransport } from '../remote-command.ts';
@@ -57,7 +58,7 @@ const SESSION_SECONDS = 300;
 /** Of the files that BIRD includes. */
 const ENDING = '.conf';
 
-export function createBirdShell(transport: CommandTransport, place: BirdPlace): BirdShell {
+export function createBirdShell(transport: CommandTransport, place: BirdPlace, clock: Clock): BirdShell {
   const talk = async (
     mode: 'check' | 'names' | 'read' | 'change',
     list: string,
@@ -68,7 +69,7 @@ export function createBirdShell(transport: CommandTransport, place: BirdPlace): 
     const seconds = [confirmSeconds, LOCK_SECONDS].map(String);
     const parameters = [symbolsOf(list).edition, directory, socket, ...seconds, birdc];
     const command = await transport.start([...prefix, ...script, ...parameters], signal);
-    return converse(command, { mark: MARK, outputBytes: OUTPUT_BYTES, signal });
+    return converse(command, { mark: MARK, outputBytes: OUTPUT_BYTES, clock, signal });
   };
 
   return {

@@ -28,7 +28,7 @@ export const BIRD_DRIVER = defineRouterDriver({
   open: (options, context) => {
     const transport = transportTo(options, context);
     const { command_prefix: prefix = [], birdc, socket, directory, confirm_seconds: confirmSeconds } = options;
-    const shell = createBirdShell(transport, { prefix, birdc, socket, directory, confirmSeconds });
+    const shell = createBirdShell(transport, { prefix, birdc, socket, directory, confirmSeconds }, context.clock);
     return createBirdDriver({ shell, directory, ids: context.ids, close: () => transport.close() });
   },
 });

@@ -4,7 +4,7 @@ import { type ReplaceOptions, type RouterDriver, RouterFailure } from '../../../
 import { createDriverCalls } from '../driver-calls.ts';
 import { ourLists } from '../list-name.ts';
 import { wantedPrefixes } from '../prefixes.ts';
-import { createTurns, stoppedInTime } from '../turns.ts';
+import { createTurns, stoppedBefore } from '../turns.ts';
 import { entryTexts } from './frr-answers.ts';
 import { type Change, changeFor, wishesFor } from './frr-change.ts';
 import { LINEAR_SINCE, type RouterSpeed } from './frr-load-time.ts';
@@ -78,7 +78,7 @@ async function fulfil(change: FrrChange, task: Task, onApply: () => void): Promi
   if (needed === undefined) return false;
   requireTime(needed, task, speed.majorVersion);
   await change.prepare(needed.text);
-  if (task.signal.aborted) throw stoppedInTime(task.signal);
+  if (task.signal.aborted) throw stoppedBefore('the change', task.signal);
   onApply();
   const outcome = await onceSent(task, () => change.apply());
   if (isFulfilled(task, outcome, speed)) return true;

@@ -1,3 +1,4 @@
+import type { Clock } from '../../../ports/clock.ts';
 import { RouterFailure } from '../../../ports/routers.ts';
 import { type Conversation, converse } from '../conversation.ts';
 import type { CommandTransport } from '../remote-command.ts';
@@ -47,7 +48,7 @@ const OUTPUT_BYTES = 128 * 1024 * 1024;
 /** The vtysh of FRR 10 cuts a `show` of a longer name short; then all lists are shown, and the one is picked. */
 const LONGEST_SHOWN_NAME = 97;
 
-export function createFrrShell(transport: CommandTransport, place: FrrPlace): FrrShell {
+export function createFrrShell(transport: CommandTransport, place: FrrPlace, clock: Clock): FrrShell {
   const talk = async (
     mode: 'check' | 'names' | 'read' | 'change',
     list: string,
@@ -56,7 +57,7 @@ export function createFrrShell(transport: CommandTransport, place: FrrPlace): Fr
     const asked = list.length > LONGEST_SHOWN_NAME ? '' : list;
     const parameters = [mode, asked, place.daemon, place.sockets, String(LOCK_SECONDS), ...place.vtysh];
     const command = await transport.start([...place.prefix, 'sh', '-c', FRR_SCRIPT, 'edgeward', ...parameters], signal);
-    return converse(command, { mark: MARK, outputBytes: OUTPUT_BYTES, signal });
+    return converse(command, { mark: MARK, outputBytes: OUTPUT_BYTES, clock, signal });
   };
 
   return {

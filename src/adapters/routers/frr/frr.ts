@@ -32,7 +32,7 @@ export const FRR_DRIVER = defineRouterDriver({
     const transport = transportTo(options, context);
     const { words, sockets } = vtyshPlace(options);
     const { command_prefix: prefix = [], daemon, write_memory: writeMemory } = options;
-    const shell = createFrrShell(transport, { prefix, vtysh: words, sockets, daemon });
+    const shell = createFrrShell(transport, { prefix, vtysh: words, sockets, daemon }, context.clock);
     return createFrrDriver({ shell, clock: context.clock, writeMemory, close: () => transport.close() });
   },
 });

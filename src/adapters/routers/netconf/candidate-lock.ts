@@ -1,6 +1,6 @@
 import type { Clock } from '../../../ports/clock.ts';
 import { RouterFailure } from '../../../ports/routers.ts';
-import { stoppedInTime } from '../turns.ts';
+import { stoppedWaiting } from '../turns.ts';
 import type { NetconfSession } from './netconf-session.ts';
 import { cancelCommit, DISCARD_CHANGES, GET_SESSIONS, LOCK_CANDIDATE, UNLOCK_CANDIDATE } from './operations.ts';
 import { RpcFailure, textOfError } from './rpc-error.ts';
@@ -86,7 +86,7 @@ async function rest(clock: Clock, milliseconds: number, signal: AbortSignal): Pr
   try {
     await clock.wait(milliseconds, signal);
   } catch {
-    throw stoppedInTime(signal);
+    throw stoppedWaiting('the candidate was not to be had')(signal);
   }
 }
 

@@ -1,6 +1,6 @@
 import { type Cidr, formatCidr } from '../../../kernel/addresses/cidr.ts';
 import { RouterFailure, type RouterFailureCode } from '../../../ports/routers.ts';
-import { stoppedInTime } from '../turns.ts';
+import { stoppedBefore } from '../turns.ts';
 import { PERSIST_ID } from './candidate-lock.ts';
 import type { Dialect } from './dialect.ts';
 import type { NetconfSession, Reply } from './netconf-session.ts';
@@ -65,7 +65,7 @@ export async function changeList(session: NetconfSession, task: ChangeTask, plan
   const held = await readList(session, plan.dialect, list, signal);
   if (isHeld(held, wanted)) return false;
   await prepareCandidate(session, task, plan);
-  if (signal.aborted) throw stoppedInTime(signal);
+  if (signal.aborted) throw stoppedBefore('the commit', signal);
   if (session.capabilities.confirmedCommit === undefined) {
     await send(session, COMMIT, task, plan);
     return true;

@@ -1,7 +1,7 @@
 import type { Duplex } from 'node:stream';
 import type { Clock } from '../../../ports/clock.ts';
 import { RouterFailure } from '../../../ports/routers.ts';
-import { stoppedInTime } from '../turns.ts';
+import { stoppedBefore, stoppedWaiting } from '../turns.ts';
 import { type Capabilities, capabilitiesIn } from './capabilities.ts';
 import { createFrameReader, frame, type Framing } from './framing.ts';
 import { CLOSE_SESSION, HELLO, rpc } from './operations.ts';
@@ -78,7 +78,7 @@ export async function openNetconfSession(
   }
 
   const call = async (operation: XmlElement, within: AbortSignal, milliseconds: number): Promise<Reply> => {
-    if (within.aborted) throw stoppedInTime(within);
+    if (within.aborted) throw stoppedBefore(`<${operation.name}>`, within);
     messages += 1;
     const messageId = String(messages);
     send(rpc(messageId, operation));
@@ -186,7 +186,7 @@ type Patience = Readonly<{ what: string; milliseconds: number; clock: Clock; sig
 async function inTime(documents: Documents, patience: Patience): Promise<XmlElement> {
   const { what, milliseconds, clock, signal } = patience;
   const over = new AbortController();
-  const stop = (): void => void documents.end(stoppedInTime(signal));
+  const stop = (): void => void documents.end(stoppedWaiting(`the router had not answered <${what}>`)(signal));
   signal.addEventListener('abort', stop, { once: true });
   if (signal.aborted) stop();
   const timer = clock.wait(milliseconds, over.signal).then(
