@@ -73,6 +73,7 @@ const environment = z.object({
   READ_MODEL_URL: readModelUrl.default('sqlite:'),
   SCHEDULER_INTERVAL: positiveDuration.prefault('PT1M'),
   QUIET_PERIOD: duration.prefault('PT2M'),
+  QUIET_PERIOD_MAX: duration.optional(),
   DEPLOY_TIMEOUT: positiveDuration.prefault('PT30S'),
   REGION_CONCURRENCY: wholeNumber(1000)
     .refine((number) => number > 0, 'must be a whole number from 1 to 1000')
@@ -98,6 +99,8 @@ export type Config = Readonly<{
   readModelUrl: string;
   schedulerIntervalMilliseconds: number;
   quietPeriodMilliseconds: number;
+  /** The oldest waiting change waits no longer than this for its customer to be quiet; without it, as long as that takes. */
+  quietPeriodMillisecondsMax: number | undefined;
   deployTimeoutMilliseconds: number;
   /** Deployments at the same moment in one region. */
   regionConcurrency: number;
@@ -140,6 +143,7 @@ export function readConfig(variables: Readonly<Record<string, string | undefined
     readModelUrl: value.READ_MODEL_URL,
     schedulerIntervalMilliseconds: value.SCHEDULER_INTERVAL,
     quietPeriodMilliseconds: value.QUIET_PERIOD,
+    quietPeriodMillisecondsMax: value.QUIET_PERIOD_MAX,
     deployTimeoutMilliseconds: value.DEPLOY_TIMEOUT,
     regionConcurrency: value.REGION_CONCURRENCY,
     driftIntervalMilliseconds: value.DRIFT_INTERVAL,

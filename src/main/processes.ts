@@ -66,6 +66,7 @@ export function processDefinitions(config: Config) {
   return {
     quietPeriod: quietPeriod({
       quietMilliseconds: config.quietPeriodMilliseconds,
+      quietMillisecondsMax: config.quietPeriodMillisecondsMax,
       retryMilliseconds: config.commitRetryMilliseconds,
     }),
     deployCommit,

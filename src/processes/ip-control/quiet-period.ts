@@ -40,14 +40,14 @@ type Watched = Extract<
 export type QuietPeriodSettings = Readonly<{
   quietMilliseconds: number;
   /** The oldest change waits no longer than this for its customer to be quiet; without it, as long as that takes. */
-  quietMillisecondsMax?: number;
+  quietMillisecondsMax?: number | undefined;
   /** After the first failure, the second, …; the last one repeats. */
   retryMilliseconds: readonly number[];
 }>;
 
 /**
- * Asks for a commit when a customer has been quiet in a region for the quiet period, and again after a failed one
- * (specification, Deployment rules 1, 2 and 5; decisions: 1, 2, 5, 10, then every 15 minutes, or at once when a new commit becomes due).
+ * Asks for a commit when a customer has been quiet in a region for the quiet period, or its oldest waiting change is as old as the setting
+ * allows, and again after a failed one (specification, Deployment rules 1, 2 and 5; decisions: 1, 2, 5, 10, then every 15 minutes, or at once when a new commit becomes due).
  */
 export function quietPeriod(settings: QuietPeriodSettings): Process<Watched, QuietPeriodState, RequestCommitDuty> {
   return {

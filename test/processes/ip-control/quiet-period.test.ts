@@ -27,10 +27,11 @@ import {
 import { approve, reject, remove, submit } from '../../commands/ip-control/source-whitelist-examples.ts';
 
 const MINUTE = 60_000;
-const process = quietPeriod({
+const settings = {
   quietMilliseconds: 2 * MINUTE,
   retryMilliseconds: [1 * MINUTE, 2 * MINUTE, 5 * MINUTE, 10 * MINUTE, 15 * MINUTE],
-});
+};
+const process = quietPeriod(settings);
 const handles = new Set<string>(process.handles);
 type Watched = Parameters<typeof process.keysOf>[0];
 
@@ -96,6 +97,48 @@ test('customers are independent: what one does delays no other', () => {
   two.at(at('12:02:00')).owes(commit());
   two.at(at('12:03:59')).owes(commit(), commit(1, 'quiet', 8));
 });
+
+// Never quiet
+
+test('a customer that changes something every minute is never quiet, and waits for ever', () => {
+  const busy = given(...everyMinute(60));
+  busy.at(at('13:00:00')).owesNothing();
+});
+
+test('with a maximum, the oldest waiting change waits no longer than that', () => {
+  const bounded = quietPeriod({ ...settings, quietMillisecondsMax: 10 * MINUTE });
+  const busy = specifyProcess(bounded).given(...watched(everyMinute(9)));
+  busy.at(at('12:09:59.999')).owesNothing();
+  busy.at(at('12:10:00')).owes(commit());
+  busy.wakesAt(at('12:10:00'));
+  // The next one counts from the first change that the commit did not capture.
+  const next = specifyProcess(bounded).given(
+    ...watched([
+      ...everyMinute(10),
+      ['12:10:10', commitRequested()],
+      ['12:10:50', disabled(['192.0.2.1'])],
+      ['12:11:00', commitCompleted()],
+      ...everyMinute(20, 11),
+    ]),
+  );
+  next.at(at('12:20:49')).owesNothing();
+  next.at(at('12:20:50')).owes(commit());
+});
+
+test('a quiet customer does not wait for the maximum', () => {
+  const bounded = quietPeriod({ ...settings, quietMillisecondsMax: 10 * MINUTE });
+  specifyProcess(bounded)
+    .given(...watched([['12:00:00', disabled(['192.0.2.1'])]]))
+    .at(at('12:02:00'))
+    .owes(commit());
+});
+
+function everyMinute(last: number, first = 0): readonly (readonly [time: string, event: CustomerEvent])[] {
+  return Array.from({ length: last - first + 1 }, (_, nth) => {
+    const minute = `12:${String(first + nth).padStart(2, '0')}:00`;
+    return [minute === '12:60:00' ? '13:00:00' : minute, disabled([`192.0.2.${first + nth}`])] as const;
+  });
+}
 
 // Under way
 
