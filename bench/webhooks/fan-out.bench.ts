@@ -44,7 +44,7 @@ let number = 0;
 async function ours(): Promise<void> {
   const messageId = `msg_${(number += 1)}`;
   const result = await sender.send(
-    { url: `${origin}/hook`, messageId, timestampSeconds: 1_795_812_600, body, secret },
+    { url: `${origin}/hook`, messageId, timestampSeconds: () => 1_795_812_600, body, secret },
     signal,
   );
   if (!result.delivered) throw new Error(result.because);

@@ -50,14 +50,26 @@ export type ProcessTools = Readonly<{
 /** One process manager with the shelf of its states; it runs once there is a projector to feed it. */
 export type WiredProcess = Readonly<{ shelf: Feed; start: (projector: Pick<Projector, 'reached'>) => RunningProcess }>;
 
-/** Deployments at the same moment; each router takes one change at a time. */
-const DEPLOYMENTS_MAX = 32;
-/** Routers that are compared at the same moment. */
-const LOOKS_MAX = 16;
-const WEBHOOKS_MAX = 64;
+/*
+ * What may hang outside has places of its own: a region, a customer's receiver, a pool's provider. The bounds in all keep memory and
+ * sockets finite, and are so high that some dozens that hang leave places to the others.
+ */
+
+/** Deployments at the same moment; `REGION_CONCURRENCY` of them in one region, and each router takes one change at a time. */
+const DEPLOYMENTS_MAX = 1_024;
+/** Routers that are compared at the same moment because somebody has asked for it. */
+const LOOKS_MAX = 1_024;
+const LOOKS_IN_REGION_MAX = 8;
+/** Regions whose routers are compared at the same moment in a round over all of them, and routers in each. */
+const DRIFT_REGIONS_MAX = 64;
+const DRIFT_LOOKS_IN_REGION_MAX = 4;
+/** Deliveries under way, those that wait for a connection included; each is a request of a few hundred bytes. */
+const WEBHOOKS_MAX = 16_384;
 const WEBHOOKS_TO_CUSTOMER_MAX = 8;
+/** Of commands on our own streams; nothing outside is asked. */
 const REQUESTS_MAX = 32;
-const INSTANCES_MAX = 16;
+const INSTANCES_MAX = 1_024;
+const INSTANCES_OF_POOL_MAX = 8;
 /** How long a launch with an uncertain outcome is tried again before the provider's list decides. */
 const LAUNCH_PATIENCE_MILLISECONDS = 600_000;
 
@@ -177,12 +189,18 @@ function wireRouterUpkeep(readModels: ReadModels, tools: ProcessTools, look: Loo
   const wired = wire(
     keepRouters,
     performKeepRouter(look),
-    { concurrency: LOOKS_MAX, lanes: { of: ({ data }) => String(data.regionId), concurrency: LOOKS_MAX / 2 } },
+    { concurrency: LOOKS_MAX, lanes: { of: ({ data }) => String(data.regionId), concurrency: LOOKS_IN_REGION_MAX } },
     readModels,
     tools,
   );
   const everyMilliseconds = tools.config.driftIntervalMilliseconds;
-  const rounds = { ...look, everyMilliseconds, concurrency: LOOKS_MAX, random: Math.random };
+  const rounds = {
+    ...look,
+    everyMilliseconds,
+    regionsAtOnce: DRIFT_REGIONS_MAX,
+    routersAtOnce: DRIFT_LOOKS_IN_REGION_MAX,
+    random: Math.random,
+  };
   return {
     shelf: wired.shelf,
     start: (projector) => {
@@ -207,7 +225,14 @@ function wireWorkerPools(readModels: ReadModels, tools: ProcessTools): readonly 
   });
   return [
     wire(finishMemberships, performFinishMembership(aggregates), { concurrency: REQUESTS_MAX }, readModels, tools),
-    wire(instanceLifecycle, performLifecycle, { concurrency: INSTANCES_MAX }, readModels, tools),
+    wire(
+      instanceLifecycle,
+      performLifecycle,
+      // A provider that hangs leaves places to the pools of others.
+      { concurrency: INSTANCES_MAX, lanes: { of: ({ data }) => data.pool, concurrency: INSTANCES_OF_POOL_MAX } },
+      readModels,
+      tools,
+    ),
   ];
 }
 

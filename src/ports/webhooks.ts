@@ -3,8 +3,8 @@ export type WebhookRequest = Readonly<{
   url: string;
   /** Standard Webhooks message id: the same for every try of one notification. */
   messageId: string;
-  /** Unix time in whole seconds, for the signature. */
-  timestampSeconds: number;
+  /** Unix time in whole seconds, for the signature; asked when it is sent, which may be a while after it was begun. */
+  timestampSeconds: () => number;
   body: string;
   /** `whsec_…` */
   secret: string;
@@ -17,7 +17,7 @@ export type WebhookResult =
   | Readonly<{ delivered: true; status: number }>
   | Readonly<{ delivered: false; because: string }>;
 
-/** Sends one signed webhook within its total deadline; never throws for what the network or the receiver does. */
+/** Sends one signed webhook within its deadline, once a connection to its receiver is free; never throws for what the network or the receiver does. */
 export type WebhookSender = Readonly<{
   send: (request: WebhookRequest, signal: AbortSignal) => Promise<WebhookResult>;
   close: () => Promise<void>;

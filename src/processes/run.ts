@@ -44,7 +44,7 @@ export type RunningProcess = Readonly<{
 const RETRY_MILLISECONDS_MIN = 500;
 const RETRY_MILLISECONDS_MAX = 60_000;
 const REACH_MILLISECONDS = 10_000;
-const REMEMBERED_MAX = 10_000;
+const REMEMBERED_MAX = 50_000;
 /** A reason for every end of a rest: the platform would make a new one for each, with its stack. */
 const WOKEN = new Error('there is something to do');
 
@@ -83,6 +83,8 @@ class ProcessRunner<E extends Event, S extends object, D extends Duty> implement
   readonly #underWay = new Map<string, Promise<void>>();
   readonly #tried = new BoundedMap<string, Tried>(REMEMBERED_MAX);
   readonly #lanes = new Map<string, Lane>();
+  /** Those in which keys wait, the one whose turn it is first. */
+  readonly #queues = new Set<Lane>();
   /** Keys for which a place is kept until they have been asked. */
   readonly #admitted = new Map<string, Lane>();
   /** A place became free for a key that waited for it: no rest before it has been asked. */
@@ -189,7 +191,7 @@ class ProcessRunner<E extends Event, S extends object, D extends Duty> implement
     if (waits > 0) return this.#askIn(key, waits);
     const lane = this.#laneOf(duty);
     const isFull = this.#underWay.size + this.#admitted.size >= this.#with.concurrency;
-    if (isFull || lane.taken >= this.#laneConcurrency()) return void lane.queued.add(key);
+    if (isFull || lane.taken >= this.#laneConcurrency()) return this.#queue(key, lane);
     lane.taken += 1;
     const paying = this.#pay(key, duty, abort).finally(() => {
       this.#underWay.delete(duty.id);
@@ -218,14 +220,19 @@ class ProcessRunner<E extends Event, S extends object, D extends Duty> implement
     return this.#with.lanes?.concurrency ?? this.#with.concurrency;
   }
 
+  #queue(key: string, lane: Lane): void {
+    lane.queued.add(key);
+    this.#queues.add(lane);
+  }
+
   /** Keeps free places for keys that wait for one: the lanes take turns, in a lane first come first served. */
   #admit(): void {
     let free = this.#with.concurrency - this.#underWay.size - this.#admitted.size;
     for (let hasAdmitted = true; hasAdmitted && free > 0;) {
       hasAdmitted = false;
       // Lanes that had their turn come again at the end: each is looked at once.
-      let left = this.#lanes.size;
-      for (const [name, lane] of this.#lanes) {
+      let left = this.#queues.size;
+      for (const lane of this.#queues) {
         if (free === 0 || left === 0) break;
         left -= 1;
         const [key] = lane.queued;
@@ -239,8 +246,8 @@ class ProcessRunner<E extends Event, S extends object, D extends Duty> implement
         this.#due.add(key);
         this.#goesOn = hasAdmitted = true;
         // It was this lane's turn.
-        this.#lanes.delete(name);
-        this.#lanes.set(name, lane);
+        this.#queues.delete(lane);
+        if (lane.queued.size > 0) this.#queues.add(lane);
       }
     }
   }

@@ -49,7 +49,7 @@ test('from the moment at which the lease is gone nothing is recorded, pushed, se
       house.context,
     );
   const send = (url: string) =>
-    tools.sender.send({ url, messageId: 'm', timestampSeconds: 0, body: '', secret: 'whsec_' }, signal);
+    tools.sender.send({ url, messageId: 'm', timestampSeconds: () => 0, body: '', secret: 'whsec_' }, signal);
   await record(1);
   await send('first');
   await driver.replace('Svc-A', ['192.0.2.0/24'], signal);

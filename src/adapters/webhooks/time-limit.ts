@@ -7,13 +7,13 @@ export class TimedOut extends Error {
 
 /** What can stop one piece of work: the end of its time, its caller, or the end of all. Cheaper than a signal for each. */
 export class TimeLimit {
-  readonly deadline: number;
+  /** None before its time has begun. */
+  deadline = Number.POSITIVE_INFINITY;
   readonly caller: AbortSignal;
   #stopped: Readonly<{ reason: unknown }> | undefined;
   #listener: (() => void) | undefined;
 
-  constructor(deadline: number, caller: AbortSignal) {
-    this.deadline = deadline;
+  constructor(caller: AbortSignal) {
     this.caller = caller;
   }
 
@@ -38,8 +38,10 @@ export class TimeLimit {
 }
 
 export type TimeLimits = Readonly<{
-  /** Starts one; it must be ended. `caller` stops it with its reason. */
+  /** Starts one, whose time has not begun; it must be ended. `caller` stops it with its reason. */
   start: (caller: AbortSignal) => TimeLimit;
+  /** Its time begins. */
+  begin: (limit: TimeLimit) => void;
   /** The work is over. */
   end: (limit: TimeLimit) => void;
   /** Stops all that run, and waits for nothing any more. */
@@ -48,6 +50,7 @@ export type TimeLimits = Readonly<{
 
 /** Limits of one length, so that the oldest is always the next to be over and one wait at the clock serves them all. */
 export function createTimeLimits(clock: Clock, milliseconds: number): TimeLimits {
+  const waiting = new Set<TimeLimit>();
   const running = new Set<TimeLimit>();
   const callers = createCallers();
   const closing = new AbortController();
@@ -77,18 +80,24 @@ export function createTimeLimits(clock: Clock, milliseconds: number): TimeLimits
   };
   return {
     start: (caller) => {
-      const limit = new TimeLimit(clock.monotonicMilliseconds() + milliseconds, caller);
-      running.add(limit);
+      const limit = new TimeLimit(caller);
+      waiting.add(limit);
       callers.follow(limit);
-      if (!watching) void keepWatch();
       return limit;
     },
+    begin: (limit) => {
+      waiting.delete(limit);
+      limit.deadline = clock.monotonicMilliseconds() + milliseconds;
+      running.add(limit);
+      if (!watching) void keepWatch();
+    },
     end: (limit) => {
+      waiting.delete(limit);
       running.delete(limit);
       callers.leave(limit);
     },
     close: (reason) => {
-      for (const limit of running) limit.stop(reason);
+      for (const limit of [...waiting, ...running]) limit.stop(reason);
       closing.abort();
     },
   };

@@ -11,15 +11,15 @@ import { createTimeLimits, TimedOut, type TimeLimit } from './time-limit.ts';
 
 export type WebhookSenderOptions = Readonly<{
   clock: Clock;
-  /** Bound on one delivery: waiting for a connection, connecting, and the whole answer. */
+  /** Bound on one delivery: connecting, and the whole answer. Waiting for others to the same receiver is not the receiver's fault, and does not count. */
   timeoutMilliseconds: number;
   /** Turns the address guard off: for tests, demos, and networks whose receivers are their own. */
   allowPrivate: boolean;
-  /** Connections to one origin at a time (default 16). */
+  /** Connections to one origin at a time (default 64). */
   connectionsPerOrigin?: number;
-  /** Connections at a time in all (default 256). */
+  /** Connections at a time in all (default 2,048): a file descriptor each, and with TLS some 60 kB. */
   connections?: number;
-  /** How many may wait for a connection to one origin (default 1,000). */
+  /** How many may wait for a connection to one origin (default 16,384). */
   waitingPerOrigin?: number;
   /** How names become addresses (default: the DNS; without the guard: the operating system). */
   resolve?: ResolveName;
@@ -32,10 +32,13 @@ export class WebhookSenderClosed extends Error {
   override readonly name = 'WebhookSenderClosed';
 }
 
-type Prepared = Readonly<{ origin: string; message: Post }>;
+type Prepared = Readonly<{ origin: string; messageNow: () => Post }>;
 
 const ANSWER_BYTES = 64 * 1024;
-const WAITING = 10_000;
+const PER_ORIGIN = 64;
+const TOTAL = 2_048;
+/** A request of a few hundred bytes each. */
+const WAITING = 16_384;
 
 /**
  * Sends webhooks signed after Standard Webhooks over keep-alive connections whose addresses were checked as they were made.
@@ -44,9 +47,9 @@ const WAITING = 10_000;
  */
 export function createWebhookSender(options: WebhookSenderOptions): WebhookSender {
   const connections = createConnections(connectorOf(options), {
-    perOrigin: options.connectionsPerOrigin ?? 16,
-    total: options.connections ?? 256,
-    waitingPerOrigin: options.waitingPerOrigin ?? 1000,
+    perOrigin: options.connectionsPerOrigin ?? PER_ORIGIN,
+    total: options.connections ?? TOTAL,
+    waitingPerOrigin: options.waitingPerOrigin ?? WAITING,
     waiting: WAITING,
   });
   const limits = createTimeLimits(options.clock, options.timeoutMilliseconds);
@@ -60,7 +63,9 @@ export function createWebhookSender(options: WebhookSenderOptions): WebhookSende
       if ('because' in prepared) return { delivered: false, because: prepared.because };
       const limit = limits.start(signal);
       try {
-        return await deliver(connections, prepared, limit, options.timeoutMilliseconds);
+        return await deliver(connections, prepared, limit, () => limits.begin(limit));
+      } catch (error) {
+        return resultOf(error, limit, options.timeoutMilliseconds);
       } finally {
         limits.end(limit);
       }
@@ -73,36 +78,36 @@ export function createWebhookSender(options: WebhookSenderOptions): WebhookSende
   };
 }
 
+/** The limit's time, and that of the signature, begin when a connection is free. */
 async function deliver(
   connections: Connections,
-  { origin, message }: Prepared,
+  { origin, messageNow }: Prepared,
   limit: TimeLimit,
-  timeoutMilliseconds: number,
+  begin: () => void,
 ): Promise<WebhookResult> {
-  let late = 'no connection was free within';
+  const acquired = connections.acquire(origin, limit);
+  const connection = acquired instanceof Promise ? await acquired : acquired;
+  let reusable = false;
   try {
-    const acquired = connections.acquire(origin, limit);
-    const connection = acquired instanceof Promise ? await acquired : acquired;
-    late = 'timed out after';
-    let reusable = false;
-    try {
-      const { status, complete } = await post(connection.client, message, ANSWER_BYTES, limit);
-      reusable = complete;
-      const because = statusFailure(status);
-      return because === undefined ? { delivered: true, status } : { delivered: false, because };
-    } finally {
-      connections.release(connection, reusable);
-    }
-  } catch (error) {
-    const stopped = limit.stopped;
-    if (stopped?.reason instanceof TimedOut) {
-      return { delivered: false, because: `${late} ${durationText(timeoutMilliseconds)}` };
-    }
-    if (stopped !== undefined) throw stopped.reason;
-    const because = failureText(error);
-    if (because === undefined) throw error;
-    return { delivered: false, because };
+    begin();
+    const { status, complete } = await post(connection.client, messageNow(), ANSWER_BYTES, limit);
+    reusable = complete;
+    const because = statusFailure(status);
+    return because === undefined ? { delivered: true, status } : { delivered: false, because };
+  } finally {
+    connections.release(connection, reusable);
   }
+}
+
+/** What a failure means to whoever asked. @throws what is no failure of the receiver or the network */
+function resultOf(failure: unknown, { stopped }: TimeLimit, timeoutMilliseconds: number): WebhookResult {
+  if (stopped?.reason instanceof TimedOut) {
+    return { delivered: false, because: `timed out after ${durationText(timeoutMilliseconds)}` };
+  }
+  if (stopped !== undefined) throw stopped.reason;
+  const because = failureText(failure);
+  if (because === undefined) throw failure;
+  return { delivered: false, because };
 }
 
 function prepare(request: WebhookRequest): Prepared | Readonly<{ because: string }> {
@@ -115,19 +120,23 @@ function prepare(request: WebhookRequest): Prepared | Readonly<{ because: string
   if (!keys.every((key) => key !== undefined))
     return { because: 'the signing secret is not whsec_ and the base64 of 24 to 64 bytes' };
   const body = Buffer.from(request.body);
-  const headers = [
-    'content-type',
-    'application/json',
-    'user-agent',
-    'edgeward',
-    'webhook-id',
-    request.messageId,
-    'webhook-timestamp',
-    String(request.timestampSeconds),
-    'webhook-signature',
-    signaturesOf(keys, request.messageId, request.timestampSeconds, body),
-  ];
-  return { origin: url.origin, message: { path: url.pathname + url.search, headers, body } };
+  const messageNow = (): Post => {
+    const timestampSeconds = request.timestampSeconds();
+    const headers = [
+      'content-type',
+      'application/json',
+      'user-agent',
+      'edgeward',
+      'webhook-id',
+      request.messageId,
+      'webhook-timestamp',
+      String(timestampSeconds),
+      'webhook-signature',
+      signaturesOf(keys, request.messageId, timestampSeconds, body),
+    ];
+    return { path: url.pathname + url.search, headers, body };
+  };
+  return { origin: url.origin, messageNow };
 }
 
 function parseUrl(text: string): URL | undefined {

@@ -5,8 +5,9 @@ export type DriftRoundsDependencies = LookDependencies &
   Readonly<{
     /** From the end of one round to the start of the next, give or take a quarter. Zero: there are none. */
     everyMilliseconds: number;
-    /** Routers that are looked at at the same moment. */
-    concurrency: number;
+    /** Regions whose routers are looked at at the same moment, and routers in each: one that hangs takes places of its own region alone. */
+    regionsAtOnce: number;
+    routersAtOnce: number;
     /** A number from 0 up to 1. */
     random: () => number;
   }>;
@@ -34,29 +35,45 @@ export async function runDriftRounds(
 }
 
 async function lookAtAll(
-  { concurrency, ...dependencies }: DriftRoundsDependencies,
+  { regionsAtOnce, routersAtOnce, ...dependencies }: DriftRoundsDependencies,
   stop: AbortSignal,
   abort: AbortSignal,
 ): Promise<void> {
   const { directory, regions, log } = dependencies;
-  const queue: Readonly<{ regionId: number; router: string }>[] = [];
-  for (const regionId of (await directory.state(DIRECTORY_ID)).state.regions.keys()) {
-    const { state } = await regions.state(regionId);
-    if (state.phase === 'absent') continue;
-    for (const { router, phase } of state.routers.values()) if (phase === 'enabled') queue.push({ regionId, router });
-  }
-  const work = async (): Promise<void> => {
-    for (let next = queue.shift(); next !== undefined && !stop.aborted; next = queue.shift()) {
-      const { regionId, router } = next;
-      try {
-        const look = await lookAtRouter(regionId, router, 'drift', dependencies, abort, stop);
-        if (look === undefined) continue;
-        const isNews = look.drifted.length > 0 || look.problems.length > 0 || look.unowned.length > 0;
-        log[isNews ? 'warn' : 'debug']({ regionId, router, ...look }, 'router compared');
-      } catch (error) {
-        if (!stop.aborted && !abort.aborted) log.error({ regionId, router, error }, 'a router could not be compared');
-      }
+  const regionIds = [...(await directory.state(DIRECTORY_ID)).state.regions.keys()];
+  await forEach(regionIds, regionsAtOnce, stop, async (regionId) => {
+    try {
+      const { state } = await regions.state(regionId);
+      if (state.phase === 'absent') return;
+      const enabled = [...state.routers.values()].filter(({ phase }) => phase === 'enabled');
+      await forEach(enabled, routersAtOnce, stop, ({ router }) => lookAtOne(regionId, router));
+    } catch (error) {
+      if (!abort.aborted) log.error({ regionId, error }, 'the routers of a region could not be compared');
     }
+  });
+
+  async function lookAtOne(regionId: number, router: string): Promise<void> {
+    try {
+      const look = await lookAtRouter(regionId, router, 'drift', dependencies, abort, stop);
+      if (look === undefined) return;
+      const isNews = look.drifted.length > 0 || look.problems.length > 0 || look.unowned.length > 0;
+      log[isNews ? 'warn' : 'debug']({ regionId, router, ...look }, 'router compared');
+    } catch (error) {
+      if (!stop.aborted && !abort.aborted) log.error({ regionId, router, error }, 'a router could not be compared');
+    }
+  }
+}
+
+/** Does the work for all, for so many at the same moment, in order; begins no more once `stop` has aborted. */
+async function forEach<T>(
+  all: readonly T[],
+  atOnce: number,
+  stop: AbortSignal,
+  work: (one: T) => Promise<void>,
+): Promise<void> {
+  const queue = [...all];
+  const worker = async (): Promise<void> => {
+    for (let next = queue.shift(); next !== undefined && !stop.aborted; next = queue.shift()) await work(next);
   };
-  await Promise.all(Array.from({ length: concurrency }, work));
+  await Promise.all(Array.from({ length: Math.min(atOnce, all.length) }, worker));
 }

@@ -68,7 +68,7 @@ export function performDeliverWebhook(dependencies: DeliverWebhookDependencies):
       {
         url: state.settings.webhookUrl,
         messageId: `msg_${commitSetId}_${status}`,
-        timestampSeconds: Math.floor(clock.now().epochMilliseconds / 1000),
+        timestampSeconds: () => Math.floor(clock.now().epochMilliseconds / 1000),
         body: notificationBody(notification, state, await regionName(regionId)),
         secret,
         // One that is being retired has left the secret store a moment before its event.

@@ -2,7 +2,7 @@ import { BoundedMap } from '../../kernel/bounded-map.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Secrets } from '../../ports/secrets.ts';
 
-const SECRETS_MAX = 1_000;
+const SECRETS_MAX = 10_000;
 /** Whoever puts another value in place waits no longer than this for it to be used. */
 const REMEMBERED_MILLISECONDS = 1_000;
 

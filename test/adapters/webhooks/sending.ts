@@ -10,7 +10,7 @@ export function requestTo(url: string, changes: Partial<WebhookRequest> = {}): W
   return {
     url,
     messageId: 'msg_018f2d7c',
-    timestampSeconds: Math.floor(Temporal.Now.instant().epochMilliseconds / 1000),
+    timestampSeconds: () => Math.floor(Temporal.Now.instant().epochMilliseconds / 1000),
     body: '{"event":"commit_completed"}',
     secret: SECRET,
     ...changes,

@@ -94,7 +94,7 @@ test('the customer is told, once, with exactly the seven fields', async ({ house
   );
   assert.is(request?.url, WEBHOOK);
   assert.is(request?.messageId, 'msg_c1_success');
-  assert.is(request?.timestampSeconds, 1_795_812_600);
+  assert.is(request?.timestampSeconds(), 1_795_812_600);
   assert.equal(await house.history('webhookDelivery-c1'), ['WebhookDelivered']);
   await processes.stop();
 });
@@ -296,7 +296,7 @@ test('a try is signed with its own time', async ({ house }) => {
   await house.ask(disable(one('192.0.2.1')));
   await house.ask(requestCommit('c1'));
   await processes.pass(30);
-  const [first, second] = house.sent.map(({ timestampSeconds }) => timestampSeconds);
+  const [first, second] = house.sent.map(({ timestampSeconds }) => timestampSeconds());
   assert.is((second ?? 0) - (first ?? 0), 30);
   await processes.stop();
 });

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { systemClock } from '../../../src/adapters/clock.ts';
@@ -10,7 +11,7 @@ import { openAggregates } from '../../../src/main/aggregates.ts';
 import { wireProcesses } from '../../../src/main/processes.ts';
 import { openRouterDrivers } from '../../../src/main/router-drivers.ts';
 import { type RouterDriver, RouterFailure } from '../../../src/ports/routers.ts';
-import type { WebhookRequest, WebhookResult } from '../../../src/ports/webhooks.ts';
+import type { WebhookRequest, WebhookResult, WebhookSender } from '../../../src/ports/webhooks.ts';
 import { openProjector } from '../../../src/projections/projector.ts';
 import { type EmbeddedLog, openEmbeddedLog } from '../../support/embedded-log.ts';
 
@@ -24,7 +25,10 @@ export type Behaviour = 'fine' | 'refusing' | 'silent';
  * Log, views, processes and routers (directories) of one region, under a clock that a test moves. Processes can be stopped
  * or killed, and started again as another process over the same files.
  */
-export async function openDeploymentHouse(variables: Readonly<Record<string, string>> = {}) {
+export async function openDeploymentHouse(
+  variables: Readonly<Record<string, string>> = {},
+  sender?: Pick<WebhookSender, 'send'>,
+) {
   const log = await openEmbeddedLog();
   const config = readConfig(variables);
   const behaviours = new Map<string, Behaviour>();
@@ -55,12 +59,12 @@ export async function openDeploymentHouse(variables: Readonly<Record<string, str
     changes,
     behave: (router: string, behaviour: Behaviour) => void behaviours.set(router, behaviour),
     /** A directory as a router of the region. */
-    addRouter: async (name: string, driver = 'file') => {
+    addRouter: async (name: string, driver = 'file', regionId = 1) => {
       const path = join(log.folder, name);
       mkdirSync(path, { recursive: true });
-      await log.append('region-1', {
+      await log.append(`region-${regionId}`, {
         type: 'RouterAdded',
-        data: { regionId: 1, router: name, driver, options: { path } },
+        data: { regionId, router: name, driver, options: { path } },
       });
     },
     /** What a router holds, list by list. */
@@ -90,8 +94,10 @@ export async function openDeploymentHouse(variables: Readonly<Record<string, str
         driverOf: (name, driver) => behaving(name, driver, behaviours, changes, busy),
         openRouter,
         busy,
-        send: async (request) => {
-          sent.push(request);
+        send: async (request, signal) => {
+          if (sender !== undefined) return sender.send(request, signal);
+          const sentAt = request.timestampSeconds();
+          sent.push({ ...request, timestampSeconds: () => sentAt });
           return answers.shift() ?? { delivered: true, status: 204 };
         },
       });
@@ -113,7 +119,7 @@ type Parts = Readonly<{
   driverOf: (name: string, driver: RouterDriver) => RouterDriver;
   openRouter: Parameters<typeof openRouterDrivers>[0];
   busy: Readonly<{ routers: number }>;
-  send: (request: WebhookRequest) => Promise<WebhookResult>;
+  send: WebhookSender['send'];
 }>;
 
 async function startProcesses(log: EmbeddedLog, config: Config, parts: Parts) {
@@ -146,6 +152,7 @@ async function startProcesses(log: EmbeddedLog, config: Config, parts: Parts) {
     for (const { shelf, keys } of touched) running.get(shelf)?.touched(keys, position);
   });
   const [stop, abort, stopProjector] = [new AbortController(), new AbortController(), new AbortController()];
+  setMaxListeners(0, abort.signal);
   const following = projector.run(stopProjector.signal);
   const processing = Promise.all([...running.values()].map((process) => process.run(stop.signal, abort.signal)));
   return {
