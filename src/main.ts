@@ -8,6 +8,7 @@ import { readConfig } from './config.ts';
 import { commandHouse } from './main/command-house.ts';
 import { copyEnds } from './main/copy-ends.ts';
 import { explainFailure } from './main/explain-failure.ts';
+import { initDataDirectory } from './main/stores.ts';
 
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
   version: string;
@@ -27,6 +28,7 @@ process.exitCode = await runProgram(process.argv.slice(2), {
   withHouse: commandHouse(readConfig, commandLog),
   copyEnds: copyEnds(readConfig, commandLog),
   serve,
+  init: () => initDataDirectory(readConfig(), commandLog),
   demo: async ({ exit }) => {
     const { demo } = await import('./main/demo.ts');
     await demo({ exit, write: (text) => void process.stdout.write(text), stopped: interrupted() });

@@ -32,6 +32,7 @@ export async function startEdgeward(
   };
   const command = (...args: string[]): unknown =>
     JSON.parse(execFileSync(process.execPath, [MAIN, ...args, '--json'], { env, encoding: 'utf8' }));
+  command('init');
   command('region', 'create', 'bench');
   command('customer', 'create', 'bench', '--rate-limit', '100000000', '--allow-synchronous');
   for (const cidr of subnets)

@@ -11,7 +11,7 @@ export function leaf(parent: Command, nameAndArguments: string, description: str
 }
 
 /** Where this command prints to. */
-export function outputOf(options: Readonly<{ json?: boolean }>, { write }: CommandTools): Output {
+export function outputOf(options: Readonly<{ json?: boolean }>, { write }: Pick<CommandTools, 'write'>): Output {
   return openOutput(options.json ?? false, write);
 }
 

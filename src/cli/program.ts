@@ -6,6 +6,7 @@ import { addCommitCommands } from './commit.ts';
 import { addCustomerCommands } from './customer.ts';
 import { addEventsCommand } from './events.ts';
 import { CommandFailure, EXIT } from './output.ts';
+import { addInitCommand, type Initialized } from './init.ts';
 import { addProjectionCommands } from './projections.ts';
 import { addRegionCommands } from './region.ts';
 import { addRouterCommands } from './router.ts';
@@ -26,6 +27,8 @@ export type ProgramTools = CommandTools &
     writeError: (text: string) => void;
     serve: (options: Readonly<{ restored: boolean }>) => Promise<void>;
     demo: (options: Readonly<{ exit: boolean }>) => Promise<void>;
+    /** Makes the data directory that the settings name, unless it is there. */
+    init: () => Promise<Initialized>;
     copyEnds: CopyEnds;
     /** The exit code and the line for an error that is not a command's own. */
     explain: (error: unknown) => Readonly<{ exitCode: number; message: string }>;
@@ -50,6 +53,7 @@ export async function runProgram(args: readonly string[], tools: ProgramTools): 
     .description('the main job end to end, in a throw-away data directory')
     .option('--exit', 'end instead of staying up')
     .action((options: { exit?: boolean }) => tools.demo({ exit: options.exit === true }));
+  addInitCommand(program, tools);
   addAdminCommands(program, tools);
   addRegionCommands(program, tools);
   addRouterCommands(program, tools);

@@ -35,7 +35,7 @@ const CUSTOMER_EVENT_TYPES = new Set<string>(customerEvents.map(({ type }) => ty
 export function commandHouse(readConfig: () => Config, log: Log): WithHouse {
   return async (work) => {
     const config = readConfig();
-    const stores = await openStores(config, log, 'command');
+    const stores = await openStores(config, log, { label: 'command', makesDataDirectory: false });
     try {
       return await work(houseOf(config, log, stores));
     } finally {

@@ -2,6 +2,7 @@ import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { systemClock } from '../adapters/clock.ts';
 import { openEvidenceFiles } from '../adapters/files/evidence.ts';
+import { openedOrRefused } from '../adapters/open-failure.ts';
 import { openSqliteEventStore } from '../adapters/sqlite/event-store.ts';
 import { openSqliteLeases } from '../adapters/sqlite/leases.ts';
 import { CommandFailure, EXIT, notFound } from '../cli/output.ts';
@@ -12,6 +13,7 @@ import { STREAM_CATEGORIES } from '../kernel/stream-name.ts';
 import { type EventStore, StoreUnavailable } from '../ports/event-store.ts';
 import type { Leases } from '../ports/leases.ts';
 import type { Log } from '../ports/log.ts';
+import { logFileIn, requireDataDirectory } from './data-directory.ts';
 import { LEADERS_LEASE } from './leadership.ts';
 import { codec } from './stores.ts';
 
@@ -25,8 +27,7 @@ export function copyEnds(readConfig: () => Config, log: Log): CopyEnds {
   return {
     openLog: async (place, role) => {
       if ('directory' in place) {
-        const directory = place.directory ?? readConfig().dataDir;
-        return role === 'source' ? openSource(directory) : openTarget(directory);
+        return role === 'source' ? openSource(place.directory) : openTarget(place.directory ?? readConfig().dataDir);
       }
       const options = { codec: stored, clock: systemClock, log, categories: STREAM_CATEGORIES };
       const { openEventStoreDb } = await import('../adapters/eventstoredb/event-store.ts');
@@ -51,23 +52,28 @@ export function copyEnds(readConfig: () => Config, log: Log): CopyEnds {
     },
   };
 
-  function openSource(directory: string): Opened<EventStore> {
-    const file = join(directory, 'events.db');
+  function openSource(named: string | undefined): Opened<EventStore> {
+    const { dataDir, eventStoreUrl } =
+      named === undefined ? readConfig() : { dataDir: named, eventStoreUrl: 'sqlite:' };
+    const file = logFileIn(dataDir);
+    if (named === undefined) requireDataDirectory({ dataDir, eventStoreUrl });
     requireThere(file, 'event log');
-    const store = openSqliteEventStore({ file, codec: stored, log });
+    const store = openSqliteEventStore({ file, codec: stored, log, mustExist: true });
     return { store, close: store.close };
   }
 
   /** What is half copied must not be acted upon: no server can run or start meanwhile. */
   async function openTarget(directory: string): Promise<Opened<EventStore>> {
-    mkdirSync(directory, { recursive: true, mode: 0o700 });
-    const leases = openSqliteLeases({ directory: join(directory, 'locks'), label: LABEL });
+    const leases = openedOrRefused(directory, () => {
+      mkdirSync(directory, { recursive: true, mode: 0o700 });
+      return openSqliteLeases({ directory: join(directory, 'locks'), label: LABEL });
+    });
     const lease = await leases.tryAcquire('server');
     if ('heldBy' in lease) {
       await leases.close();
       throw new CommandFailure(EXIT.conflict, 'target-in-use', `${directory} is in use: ${lease.heldBy}.`);
     }
-    const store = openSqliteEventStore({ file: join(directory, 'events.db'), codec: stored, log });
+    const store = openSqliteEventStore({ file: logFileIn(directory), codec: stored, log });
     const close = async (): Promise<void> => {
       await store.close();
       await leases.close();

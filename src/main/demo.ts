@@ -11,6 +11,7 @@ import { commandHouse } from './command-house.ts';
 import { copyEnds } from './copy-ends.ts';
 import { explainFailure } from './explain-failure.ts';
 import { type RunningServer, startServer } from './server.ts';
+import { initDataDirectory } from './stores.ts';
 
 const DEMO_SECONDS_MAX = 60;
 
@@ -34,7 +35,11 @@ export async function demo({ exit, write, stopped }: DemoOptions): Promise<void>
     const log = createLog({ level: config.logLevel, destination: 'stderr' });
     server = await startServer(config, log);
     write(`edgeward serves ${server.url} from ${directory}\n`);
-    const tools = { withHouse: commandHouse(() => config, log), copyEnds: copyEnds(() => config, log) };
+    const tools = {
+      withHouse: commandHouse(() => config, log),
+      copyEnds: copyEnds(() => config, log),
+      init: () => initDataDirectory(config, log),
+    };
     const command = commandRunner(tools, write);
     const token = await prepare(command, directory, received.url);
     await playThrough(server.url, token, directory, received, write);
@@ -51,7 +56,10 @@ export async function demo({ exit, write, stopped }: DemoOptions): Promise<void>
 type RunCommand = (...args: readonly string[]) => Promise<Readonly<Record<string, unknown>>>;
 
 /** Runs commands as a shell would, shows them, and gives back what they print as JSON. */
-function commandRunner(tools: Pick<ProgramTools, 'withHouse' | 'copyEnds'>, write: (text: string) => void): RunCommand {
+function commandRunner(
+  tools: Pick<ProgramTools, 'withHouse' | 'copyEnds' | 'init'>,
+  write: (text: string) => void,
+): RunCommand {
   return async (...args) => {
     write(`\n$ edgeward ${args.map((arg) => (/\s/.test(arg) ? `'${arg}'` : arg)).join(' ')}\n`);
     let printed = '';

@@ -1,13 +1,15 @@
-import { accessSync, constants, existsSync, mkdirSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { systemClock } from '../adapters/clock.ts';
 import { openEvidenceFiles } from '../adapters/files/evidence.ts';
+import { openedOrRefused } from '../adapters/open-failure.ts';
 import { openSecretFiles } from '../adapters/files/secrets.ts';
 import type { MongoRateLimitStore } from '../adapters/mongodb/rate-limit-store.ts';
 import { openSqliteEventStore } from '../adapters/sqlite/event-store.ts';
 import { openSqliteLeases } from '../adapters/sqlite/leases.ts';
 import { openSqliteReadModels } from '../adapters/sqlite/read-models.ts';
-import { BadConfig, type Config } from '../config.ts';
+import type { Initialized } from '../cli/init.ts';
+import type { Config } from '../config.ts';
 import { asStored, type Codec, createCodec } from '../events/codec.ts';
 import { STREAM_CATEGORIES } from '../kernel/stream-name.ts';
 import type { EvidenceStore } from '../ports/evidence.ts';
@@ -17,6 +19,7 @@ import type { Log } from '../ports/log.ts';
 import type { ReadModels } from '../ports/read-models.ts';
 import type { Secrets } from '../ports/secrets.ts';
 import type { Snapshots } from '../ports/snapshots.ts';
+import { isEmbedded, logFileIn, makeDataDirectory, requireDataDirectory } from './data-directory.ts';
 import { EVENT_CATALOGUE } from './event-catalogue.ts';
 
 export type Stores = Readonly<{
@@ -45,16 +48,27 @@ type ReadSide = Pick<Stores, 'readModels' | 'snapshots' | 'evidence'> &
 
 export const codec = createCodec(EVENT_CATALOGUE);
 
-/** Opens the stores that the settings name. `label` is how others see who holds a lease. @throws StoreRefused, StoreUnavailable */
-export async function openStores(config: Config, log: Log, label: string): Promise<Stores> {
-  makeDataDirectory(config.dataDir);
+export type StoresOptions = Readonly<{
+  /** How others see who holds a lease. */
+  label: string;
+  /** Whether a data directory is made where there is none. */
+  makesDataDirectory: boolean;
+}>;
+
+/** Opens the stores that the settings name. @throws BadConfig, StoreRefused, StoreUnavailable */
+export async function openStores(config: Config, log: Log, options: StoresOptions): Promise<Stores> {
+  const { label, makesDataDirectory } = options;
+  if (makesDataDirectory) await initDataDirectory(config, log);
+  else requireDataDirectory(config);
+  const secrets = openSecrets(config.dataDir);
+  const locks = join(config.dataDir, 'locks');
+  const own = openedOrRefused(locks, () => openSqliteLeases({ directory: locks, label }));
   const store = await openEventStore(config, codec, log);
   const readSide = await openReadSide(config, log, label).catch(async (error: unknown) => {
     await store.close();
     throw error;
   });
   const areShared = !isEmbedded(config.eventStoreUrl) && !isEmbedded(config.readModelUrl);
-  const own = openSqliteLeases({ directory: join(config.dataDir, 'locks'), label });
   let audited: Promise<EventStore> | undefined;
   return {
     store,
@@ -62,7 +76,7 @@ export async function openStores(config: Config, log: Log, label: string): Promi
     readModels: readSide.readModels,
     snapshots: readSide.snapshots,
     leases: areShared && readSide.shared !== undefined ? readSide.shared.leases : own,
-    secrets: openSecretFiles(join(config.dataDir, 'secrets')),
+    secrets,
     evidence: readSide.evidence,
     areShared,
     rateLimits: areShared ? readSide.shared?.rateLimits : undefined,
@@ -75,44 +89,36 @@ export async function openStores(config: Config, log: Log, label: string): Promi
   };
 }
 
-function makeDataDirectory(directory: string): void {
-  try {
-    makeDirectories(directory);
-    accessSync(`${directory}/.`, constants.W_OK);
-  } catch (error) {
-    const why = error instanceof Error && 'code' in error ? String(error.code) : String(error);
-    throw new BadConfig(
-      `bad settings: DATA_DIR must be a directory that can be written to: ${directory} is none (${why})`,
-    );
-  }
+/**
+ * Makes the data directory with what all others look for in it, and leaves one that is there as it is.
+ * @throws BadConfig, StoreRefused
+ */
+export async function initDataDirectory(config: Config, log: Log): Promise<Initialized> {
+  const { dataDir } = config;
+  const made = !existsSync(isEmbedded(config.eventStoreUrl) ? logFileIn(dataDir) : secretsIn(dataDir));
+  const { mayBegin } = makeDataDirectory(config);
+  if (mayBegin) await openSqliteEventStore({ file: logFileIn(dataDir), codec, log }).close();
+  openSecrets(dataDir);
+  return { directory: resolve(dataDir), made };
 }
 
-/** Step by step: Node's own way to make several never ends where a parent takes no directories, as under /proc. */
-function makeDirectories(directory: string): void {
-  const missing: string[] = [];
-  for (let at = resolve(directory); !existsSync(at); at = dirname(at)) missing.unshift(at);
-  for (const each of missing) {
-    try {
-      mkdirSync(each, { mode: 0o700 });
-    } catch (error) {
-      // Another process was faster.
-      if (!existsSync(each)) throw error;
-    }
-  }
+function secretsIn(dataDir: string): string {
+  return join(dataDir, 'secrets');
 }
 
-function isEmbedded(url: string): boolean {
-  return url.startsWith('sqlite:');
+function openSecrets(dataDir: string): Secrets {
+  const directory = secretsIn(dataDir);
+  return openedOrRefused(directory, () => openSecretFiles(directory));
 }
 
-/** Opens the event store alone. @throws StoreRefused */
+/** Opens the event store alone; an embedded one is there. @throws StoreRefused */
 export async function openEventStore(
   { eventStoreUrl, dataDir }: Config,
   eventCodec: Codec,
   log: Log,
 ): Promise<EventStore> {
   if (isEmbedded(eventStoreUrl)) {
-    return openSqliteEventStore({ file: join(dataDir, 'events.db'), codec: eventCodec, log });
+    return openSqliteEventStore({ file: logFileIn(dataDir), codec: eventCodec, log, mustExist: true });
   }
   const categories = STREAM_CATEGORIES;
   // Its client takes a third of a second to load: only who uses it waits for that.
@@ -122,8 +128,10 @@ export async function openEventStore(
 
 async function openReadSide({ readModelUrl, dataDir }: Config, log: Log, label: string): Promise<ReadSide> {
   if (isEmbedded(readModelUrl)) {
-    const { readModels, snapshots } = openSqliteReadModels({ file: join(dataDir, 'views.db') });
-    const evidence = openEvidenceFiles(join(dataDir, 'evidence'));
+    const file = join(dataDir, 'views.db');
+    const { readModels, snapshots } = openedOrRefused(file, () => openSqliteReadModels({ file }));
+    const folder = join(dataDir, 'evidence');
+    const evidence = openedOrRefused(folder, () => openEvidenceFiles(folder));
     return { readModels, snapshots, evidence, shared: undefined, close: () => readModels.close() };
   }
   const { openMongoDb } = await import('../adapters/mongodb/mongodb.ts');

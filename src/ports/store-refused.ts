@@ -1,8 +1,14 @@
 /**
  * Why a store could not be opened. `bad-url`, `login-refused`, `not-permitted` and `unsupported` are settings to be put right;
- * `unreachable` may pass.
+ * `unreachable` may pass; `unusable` is a file that is missing, damaged, another's or out of reach, to be put right where it is.
  */
-export type StoreRefusedCode = 'bad-url' | 'unreachable' | 'login-refused' | 'not-permitted' | 'unsupported';
+export type StoreRefusedCode =
+  | 'bad-url'
+  | 'unreachable'
+  | 'login-refused'
+  | 'not-permitted'
+  | 'unsupported'
+  | 'unusable';
 
 /** A store can't be used as it is set up. The message is one line for an operator and holds no secret. */
 export class StoreRefused extends Error {

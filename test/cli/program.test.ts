@@ -22,7 +22,7 @@ const GROUPS = [
   'projections',
   'stores',
 ];
-const LEAVES = ['serve', 'demo', 'events', 'state', 'verify'];
+const LEAVES = ['serve', 'demo', 'init', 'events', 'state', 'verify'];
 
 // Help
 
@@ -47,7 +47,7 @@ test('every command has help of its own, which names --json', async () => {
       assert.match(help.out, '--json', `${group} ${command}`);
     }
   }
-  for (const leaf of ['events', 'state', 'verify'])
+  for (const leaf of ['init', 'events', 'state', 'verify'])
     assert.match((await edgeward.command(leaf, '--help')).out, '--json');
 });
 

@@ -51,6 +51,7 @@ test(`random changes, failing routers, kill -9 (seed ${SEED})`, async () => {
   const routers = new Map<string, readonly string[]>();
   let server: ChildProcess | undefined;
   try {
+    command('init');
     for (const region of ['north', 'south']) {
       command('region', 'create', region);
       const paths = ['a', 'b'].map((router) => join(directory, 'routers', `${region}-${router}`));

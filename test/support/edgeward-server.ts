@@ -12,7 +12,7 @@ import { commandHouse } from '../../src/main/command-house.ts';
 import { copyEnds } from '../../src/main/copy-ends.ts';
 import { explainFailure } from '../../src/main/explain-failure.ts';
 import { type RunningServer, startServer } from '../../src/main/server.ts';
-import { codec, openEventStore } from '../../src/main/stores.ts';
+import { codec, initDataDirectory, openEventStore } from '../../src/main/stores.ts';
 import { BEGINNING, type EventStore } from '../../src/ports/event-store.ts';
 import { killed } from './bound-process.ts';
 import { temporaryFolder } from './temporary-folder.ts';
@@ -69,7 +69,7 @@ export type Edgeward = Readonly<{
 /** Nothing is committed by itself and nothing is limited, unless a test says so. */
 const SETTINGS = { HOST: '127.0.0.1', PORT: '0', QUIET_PERIOD: 'PT1H', WEBHOOK_ALLOW_PRIVATE: 'true' };
 
-/** Makes an installation; nothing runs yet. */
+/** Makes an installation, its data directory too unless the settings name one; nothing runs yet. */
 export async function openEdgeward(settings: Readonly<Record<string, string>> = {}): Promise<Edgeward> {
   const { path: folder, remove: removeFolder } = await temporaryFolder();
   const dataDir = join(folder, 'data');
@@ -83,6 +83,8 @@ export async function openEdgeward(settings: Readonly<Record<string, string>> = 
     rmSync(folder, { recursive: true, force: true });
   };
   process.once('exit', cleanUpAtExit);
+  if (settings['DATA_DIR'] === undefined)
+    await initDataDirectory(readConfig({ ...settingsOfStores(settings), DATA_DIR: dataDir }), log);
   let server: RunningServer | undefined;
   let opened: Promise<EventStore> | undefined;
   const observer = (): Promise<EventStore> => (opened ??= openEventStore(readConfig(own), codec, log));
@@ -129,6 +131,13 @@ export async function openEdgeward(settings: Readonly<Record<string, string>> = 
   };
 }
 
+/** A test may have other settings be wrong. */
+function settingsOfStores({
+  EVENT_STORE_URL = '',
+}: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  return { EVENT_STORE_URL };
+}
+
 async function runCommand(
   args: readonly string[],
   settings: Readonly<Record<string, string>>,
@@ -143,6 +152,7 @@ async function runCommand(
     writeError,
     withHouse: commandHouse(() => readConfig(settings), log),
     copyEnds: copyEnds(() => readConfig(settings), log),
+    init: () => initDataDirectory(readConfig(settings), log),
     serve: () => Promise.reject(new Error('servers are started with serve()')),
     demo: () => Promise.reject(new Error('the demo runs in a process of its own')),
     explain: explainFailure,

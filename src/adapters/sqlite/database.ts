@@ -22,16 +22,25 @@ const OPEN_MILLISECONDS_MAX = 5_000;
 /** SQLite's own default. The 16 MiB of this build made no append to a log of a million events faster, and no reading of it. */
 const CACHE_KIBIBYTES = 2_000;
 
+export type OpenOptions = Readonly<{
+  /** How long another process that is just opening the file is waited for. */
+  timeoutMilliseconds?: number;
+  /** The file is there and has its tables: neither is made. */
+  mustExist?: boolean;
+}>;
+
 /**
- * Opens a file of this kind, and makes it when it is not there: readable by its owner alone, as are its companions.
- * Opening waits up to `timeout` milliseconds for another process that is just opening it. Calls on it never wait for another process: they fail with SQLITE_BUSY (see `accessTo`).
+ * Opens a file of this kind, and makes it when it is not there, unless it must exist: readable by its owner alone, as are its companions.
+ * Calls on it never wait for another process: they fail with SQLITE_BUSY (see `accessTo`).
  */
-export function openDatabase(file: string, kind: DatabaseKind, timeout = OPEN_MILLISECONDS_MAX): Database.Database {
-  createForOwnerAlone(file);
-  const db = new Database(file, { timeout });
+export function openDatabase(file: string, kind: DatabaseKind, options: OpenOptions = {}): Database.Database {
+  const { timeoutMilliseconds: timeout = OPEN_MILLISECONDS_MAX, mustExist = false } = options;
+  if (!mustExist) createForOwnerAlone(file);
+  const db = new Database(file, { timeout, fileMustExist: mustExist });
   try {
     db.pragma(`journal_mode = ${kind.journal}`);
-    prepare(db, file, kind);
+    if (!mustExist) makeTables(db, kind);
+    requireKind(db, file, kind);
     // On every open: SQLite forgets it, and this build of it falls back to NORMAL in WAL mode without saying so.
     db.pragma(`synchronous = ${kind.synchronous}`);
     db.pragma('busy_timeout = 0');
@@ -52,23 +61,33 @@ function createForOwnerAlone(file: string): void {
   }
 }
 
-function prepare(db: Database.Database, file: string, kind: DatabaseKind): void {
-  if (isEmpty(db)) {
-    // Immediate: of two processes that find an empty file, one makes the tables and the other waits.
-    db.transaction(() => {
-      if (!isEmpty(db)) return;
-      db.exec(kind.schema);
-      db.pragma(`application_id = ${kind.applicationId}`);
-      db.pragma(`user_version = ${kind.schemaVersion}`);
-    }).immediate();
-  }
+function makeTables(db: Database.Database, kind: DatabaseKind): void {
+  if (!isEmpty(db)) return;
+  // Immediate: of two processes that find an empty file, one makes the tables and the other waits.
+  db.transaction(() => {
+    if (!isEmpty(db)) return;
+    db.exec(kind.schema);
+    db.pragma(`application_id = ${kind.applicationId}`);
+    db.pragma(`user_version = ${kind.schemaVersion}`);
+  }).immediate();
+  // The file itself says from now on what it is, whatever becomes of its companion.
+  if (kind.journal === 'WAL') db.pragma('wal_checkpoint(PASSIVE)');
+}
+
+/** What is in a file that can't be used as it is: the message names the file, what is wrong and the way out. */
+export class UnusableFile extends Error {
+  override readonly name = 'UnusableFile';
+}
+
+function requireKind(db: Database.Database, file: string, kind: DatabaseKind): void {
+  if (isEmpty(db)) throw new UnusableFile(`${file} is empty: put ${kind.name} back from its backup`);
   if (db.pragma('application_id', { simple: true }) !== kind.applicationId) {
-    throw new Error(`${file} holds something else than ${kind.name}`);
+    throw new UnusableFile(`${file} holds something else than ${kind.name}: move it away, and put ${kind.name} there`);
   }
   const version = Number(db.pragma('user_version', { simple: true }));
   if (version !== kind.schemaVersion) {
-    throw new Error(
-      `${file} holds ${kind.name} of version ${version}; this program reads version ${kind.schemaVersion}`,
+    throw new UnusableFile(
+      `${file} holds ${kind.name} of version ${version}; this program reads version ${kind.schemaVersion}: use the program that wrote it, or a newer one`,
     );
   }
   if (missingColumns(db, kind).length === 0) return;

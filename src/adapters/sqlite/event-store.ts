@@ -10,6 +10,7 @@ import {
   WrongExpectedRevision,
 } from '../../ports/event-store.ts';
 import type { Log } from '../../ports/log.ts';
+import { openedOrRefused } from '../open-failure.ts';
 import { createAppendQueue } from './append-queue.ts';
 import { openDatabase } from './database.ts';
 import { openEventReader, type Page } from './event-reader.ts';
@@ -25,6 +26,8 @@ export type SqliteEventStoreOptions = Readonly<{
   log: Log;
   /** How long another process may hold the file before a call fails. */
   busyMilliseconds?: number;
+  /** The log is there: none is begun. */
+  mustExist?: boolean;
 }>;
 
 /** Of the data of one append, as JSON. */
@@ -36,10 +39,12 @@ const APPEND_BYTES_MAX = 4 * 1024 * 1024;
  * Everything happens in the event loop, appends as group commits. A worker thread for writing was measured beside it under
  * HTTP load on two cores (1, 16 and 64 connections): it answered no more requests, and each took a fifth more CPU. Calls
  * never wait for another process inside SQLite, which would hold up the loop; they come back until the file is free.
+ * @throws StoreRefused, StoreUnavailable
  */
 export function openSqliteEventStore(options: SqliteEventStoreOptions): EventStore {
   const { file, codec, log } = options;
-  const db = openDatabase(file, EVENT_LOG);
+  const { mustExist = false } = options;
+  const db = openedOrRefused(file, () => openDatabase(file, EVENT_LOG, { mustExist }));
   const free = accessTo(db, options.busyMilliseconds);
   const reader = openEventReader(db, codec);
   const write = openEventWriter(db);

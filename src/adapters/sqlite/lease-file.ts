@@ -27,7 +27,7 @@ const LEASE_FILE: DatabaseKind = {
 export function lockLeaseFile(file: string, holder: string): HeldFile | undefined {
   let db: Database.Database | undefined;
   try {
-    db = openDatabase(file, LEASE_FILE, 0);
+    db = openDatabase(file, LEASE_FILE, { timeoutMilliseconds: 0 });
     // Never let go again after the first transaction: there is no moment in which somebody else could come between.
     db.pragma('locking_mode = EXCLUSIVE');
     const raise = db.prepare<[], bigint>('UPDATE lease SET fence = fence + 1 RETURNING fence').pluck().safeIntegers();

@@ -1,0 +1,109 @@
+import { accessSync, constants, existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { BadConfig, type Config } from '../config.ts';
+import { StoreRefused } from '../ports/store-refused.ts';
+
+/** The file of the embedded log in a data directory. */
+export function logFileIn(directory: string): string {
+  return join(directory, 'events.db');
+}
+
+export function isEmbedded(url: string): boolean {
+  return url.startsWith('sqlite:');
+}
+
+/** What is kept in a data directory besides the log; `secrets` may be brought there before anything else is. */
+const BESIDE_THE_LOG = ['views.db', 'evidence', 'locks'];
+const SECRETS = 'secrets';
+const EVIDENCE_OF_A_CUSTOMER = /^\d+$/;
+
+type Settings = Pick<Config, 'dataDir' | 'eventStoreUrl'>;
+
+/**
+ * Makes the data directory where there is none, for those who may begin a history. `mayBegin`: nothing says that there ever was a log in it.
+ * @throws BadConfig when it can't be made or written to, StoreRefused when its log is missing beside what was made from it
+ */
+export function makeDataDirectory({ dataDir, eventStoreUrl }: Settings): Readonly<{ mayBegin: boolean }> {
+  writable(dataDir, () => makeDirectories(dataDir));
+  if (!isEmbedded(eventStoreUrl)) return { mayBegin: false };
+  if (existsSync(logFileIn(dataDir))) return { mayBegin: tracesBeside(dataDir).length === 0 };
+  refuseWithoutLog(dataDir);
+  return { mayBegin: true };
+}
+
+/**
+ * Looks whether the data directory is there, as all do that only work on one: it holds the log, or, with a log on servers, anything that
+ * edgeward keeps in it. Nothing is made.
+ * @throws BadConfig when it is not there or can't be written to, StoreRefused when its log is missing beside what was made from it
+ */
+export function requireDataDirectory(settings: Settings): void {
+  requireReadableDirectory(settings);
+  writable(settings.dataDir, () => undefined);
+}
+
+/** The same for those who only read, so that a copy that can't be written to will do. */
+export function requireReadableDirectory({ dataDir, eventStoreUrl }: Settings): void {
+  if (!existsSync(dataDir)) throw noDataDirectory(dataDir);
+  if (!statSync(dataDir).isDirectory()) return writable(dataDir, () => undefined);
+  if (existsSync(logFileIn(dataDir))) return;
+  if (isEmbedded(eventStoreUrl)) refuseWithoutLog(dataDir);
+  else if ([...BESIDE_THE_LOG, SECRETS].some((name) => existsSync(join(dataDir, name)))) return;
+  throw noDataDirectory(dataDir);
+}
+
+function noDataDirectory(directory: string): BadConfig {
+  return new BadConfig(
+    `bad settings: DATA_DIR: there is no data directory at ${resolve(directory)}; name the one that is meant, or make it with: edgeward init`,
+  );
+}
+
+/** A new log here would be the empty beginning of a history that has gone on. */
+function refuseWithoutLog(directory: string): void {
+  const companions = ['events.db-wal', 'events.db-shm'].filter((name) => existsSync(join(directory, name)));
+  const traces = [...companions, ...tracesBeside(directory)];
+  if (traces.length === 0) return;
+  const file = resolve(logFileIn(directory));
+  throw new StoreRefused(
+    'unusable',
+    `${file} is missing, and ${traces.join(', ')} beside it say that there was a log: ` +
+      'put it back from its backup; to begin an empty history in its place, move these away first',
+  );
+}
+
+/** What is only ever made when there is a log. */
+function tracesBeside(directory: string): readonly string[] {
+  const views = existsSync(join(directory, 'views.db'));
+  const evidence = namesIn(join(directory, 'evidence')).some((name) => EVIDENCE_OF_A_CUSTOMER.test(name));
+  const leases = namesIn(join(directory, 'locks')).some((name) => name.endsWith('.lease'));
+  return [...(views ? ['views.db'] : []), ...(evidence ? ['evidence/'] : []), ...(leases ? ['locks/'] : [])];
+}
+
+function namesIn(directory: string): readonly string[] {
+  return existsSync(directory) ? readdirSync(directory) : [];
+}
+
+function writable(directory: string, make: () => void): void {
+  try {
+    make();
+    accessSync(`${directory}/.`, constants.W_OK);
+  } catch (error) {
+    const why = error instanceof Error && 'code' in error ? String(error.code) : String(error);
+    throw new BadConfig(
+      `bad settings: DATA_DIR must be a directory that can be written to: ${directory} is none (${why})`,
+    );
+  }
+}
+
+/** Step by step: Node's own way to make several never ends where a parent takes no directories, as under /proc. */
+function makeDirectories(directory: string): void {
+  const missing: string[] = [];
+  for (let at = resolve(directory); !existsSync(at); at = dirname(at)) missing.unshift(at);
+  for (const each of missing) {
+    try {
+      mkdirSync(each, { mode: 0o700 });
+    } catch (error) {
+      // Another process was faster.
+      if (!existsSync(each)) throw error;
+    }
+  }
+}
