@@ -34,7 +34,7 @@ function problemOf(code: string, path: string): string {
   if (/^SQLITE_(NOTADB|CORRUPT)/.test(code)) {
     return 'it is no SQLite database, or is damaged; keep it aside, and put it back from its backup';
   }
-  if (/^SQLITE/.test(code) && isDirectory(path)) {
+  if (code.startsWith('SQLITE_') && isDirectory(path)) {
     return 'it is a directory, and a file must be there; move it away, and put the file in its place';
   }
   if (/^SQLITE_FULL|^ENOSPC|^EDQUOT/.test(code) || (code.startsWith('SQLITE_IOERR') && isFull(path))) {

@@ -1,5 +1,5 @@
 import { createServer, IncomingMessage, type Server, ServerResponse } from 'node:http';
-import express, { type ErrorRequestHandler, type Express, type RequestHandler, Router } from 'express';
+import express, { type ErrorRequestHandler, type Express, type RequestHandler, type Response, Router } from 'express';
 import type { Store } from 'express-rate-limit';
 import type { Clock } from '../ports/clock.ts';
 import type { Log } from '../ports/log.ts';
@@ -15,7 +15,7 @@ import { ipRoutes, type IpDependencies } from './ip-control/ips.ts';
 import { sourceWhitelistRoutes, type SourceWhitelistDependencies } from './ip-control/source-whitelist.ts';
 import { subnetRoutes, type SubnetViews } from './ip-control/subnets.ts';
 import { limitRate, showDefaultLimit } from './limits.ts';
-import { type Problem, problems, sendProblem } from './problems.ts';
+import { causeOf, type Problem, problems, sendProblem } from './problems.ts';
 import { parseQuery } from './query.ts';
 import { contextOf, openContext, wasRefused } from './request-context.ts';
 import { answerUnreadableRequests, lacksHost } from './unreadable-requests.ts';
@@ -66,8 +66,13 @@ export function createHttpServer(
 const answerNotFound: RequestHandler = (_request, response) => sendProblem(response, problems.notFound);
 
 function whenCaughtUp(isCaughtUp: () => boolean): RequestHandler {
-  return (_request, response, next) => (isCaughtUp() ? next() : sendProblem(response, problems.unavailable));
+  return (_request, response, next) => (isCaughtUp() ? next() : sendProblem(response, NOT_READABLE));
 }
+
+const NOT_READABLE: Problem = {
+  ...problems.unavailable,
+  because: 'the views can not be read: this server does not keep them at this moment; the lines before say why',
+};
 
 /** Express compiles the setting; what it is asked about then is the address of a proxy, whatever port the proxy before it has written there. */
 function trustProxies(app: Express, setting: HttpDependencies['trustProxy']): void {
@@ -96,6 +101,7 @@ function openExchange(log: Log): RequestHandler {
     const path = pathOf(request.originalUrl);
     response.once('close', () => {
       const { requestId, caller, startedMilliseconds } = context;
+      if (response.statusCode >= 500) logFailure(log, response, causeOf(response) ?? 'its cause was not said');
       log[wasRefused(response) ? 'debug' : 'info'](
         {
           requestId,
@@ -116,11 +122,20 @@ function openExchange(log: Log): RequestHandler {
 function answerError(log: Log): ErrorRequestHandler {
   return (error: unknown, _request, response, _next) => {
     const problem = problemOf(error);
-    if (problem.status >= 500) log.error({ requestId: contextOf(response).requestId, error }, 'request failed');
+    if (problem.status >= 500) logFailure(log, response, error);
     if (!response.headersSent) sendProblem(response, problem);
     // Half an answer must not look like a whole one.
     else if (!response.writableEnded) response.destroy();
   };
+}
+
+const explained = new WeakSet<Response>();
+
+/** Each answer that is the service's own fault has its cause in the log, once. */
+function logFailure(log: Log, response: Response, error: unknown): void {
+  if (explained.has(response)) return;
+  explained.add(response);
+  log.error({ requestId: contextOf(response).requestId, error }, 'request failed');
 }
 
 /** What a thrown error means to the client. The body parser's and the router's own errors carry a status. */

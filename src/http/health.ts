@@ -1,5 +1,5 @@
 import { type RequestHandler, type Response, Router } from 'express';
-import { methodNotAllowed, sendJson, sendProblem } from './problems.ts';
+import { explain, methodNotAllowed, sendJson, sendProblem } from './problems.ts';
 
 /**
  * What `/readyz` asks for: each check's name, and why it is not ready (`undefined`: it is); and whether the log was restored, which
@@ -30,6 +30,7 @@ async function sendReadiness(readiness: Readiness, response: Response): Promise<
   const checks = Object.entries(found);
   const isReady = checks.every(([, problem]) => problem === undefined);
   const shown = Object.fromEntries(checks.map(([name, problem]) => [name, problem ?? 'ok']));
+  if (!isReady) explain(response, shown);
   const body = { status: isReady ? 'ready' : 'not ready', checks: shown, ...(restored ? { restored } : {}) };
   sendJson(response, isReady ? 200 : 503, body);
 }

@@ -12,6 +12,8 @@ export type Problem = Readonly<{
   errors?: FieldErrors;
   headers?: Readonly<Record<string, string>>;
   more?: Readonly<Record<string, unknown>>;
+  /** Why, for the log alone, where the fault is ours. */
+  because?: unknown;
 }>;
 
 export const problems = {
@@ -80,14 +82,27 @@ const STATUS_OF_REFUSAL: Readonly<Record<string, number>> = {
 /** The answer for a command that the rules refused. */
 export function refused(refusal: Refusal): Problem {
   const status = STATUS_OF_REFUSAL[refusal.refused];
-  if (status === undefined) return problems.internal;
+  if (status === undefined) return { ...problems.internal, because: refusal };
   return { status, message: refusal.because };
+}
+
+const causes = new WeakMap<ServerResponse, unknown>();
+
+/** Why an answer is not what was asked for, as far as its sender has said so. */
+export function causeOf(response: ServerResponse): unknown {
+  return causes.get(response);
+}
+
+/** Keeps why an answer is not what was asked for: the log tells it. */
+export function explain(response: ServerResponse, because: unknown): void {
+  causes.set(response, because);
 }
 
 /** Sends a problem as JSON. */
 export function sendProblem(response: ServerResponse, problem: Problem): void {
   if (response.writableEnded) return;
-  const { status, message, errors, headers, more } = problem;
+  const { status, message, errors, headers, more, because } = problem;
+  if (because !== undefined) explain(response, because);
   for (const [name, value] of Object.entries(headers ?? {})) response.setHeader(name, value);
   sendJson(response, status, { message, ...(errors === undefined ? {} : { errors }), ...more });
 }

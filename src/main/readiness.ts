@@ -1,5 +1,6 @@
 import type { Readiness } from '../http/health.ts';
 import type { Clock } from '../ports/clock.ts';
+import type { Log } from '../ports/log.ts';
 import type { Reading } from './reading.ts';
 import type { Restoring } from './restoring.ts';
 import type { Stores } from './stores.ts';
@@ -13,13 +14,13 @@ export async function readiness(
   reading: Pick<Reading, 'isCaughtUp'>,
   restoring: Pick<Restoring, 'regions'>,
   startedAt: bigint,
-  clock: Clock,
+  tools: Readonly<{ clock: Clock; log: Log }>,
 ): ReturnType<Readiness> {
   const [events, views, isCaughtUp, restored] = await Promise.all([
-    inTime(store.end(), clock),
-    inTime(readModels.standing([]), clock),
-    inTime(reading.isCaughtUp(startedAt), clock),
-    inTime(restoring.regions(), clock),
+    inTime('the event store', store.end(), tools),
+    inTime('the read models', readModels.standing([]), tools),
+    inTime('what can be read', reading.isCaughtUp(startedAt), tools),
+    inTime('whether the log was restored', restoring.regions(), tools),
   ]);
   return {
     checks: {
@@ -31,15 +32,22 @@ export async function readiness(
   };
 }
 
-/** What is asked for, or `undefined` when it fails or takes too long. */
-async function inTime<T>(asked: Promise<T>, clock: Clock): Promise<T | undefined> {
+/** What is asked for, or `undefined` when it fails or takes too long; the log says why. */
+async function inTime<T>(
+  what: string,
+  asked: Promise<T>,
+  { clock, log }: Readonly<{ clock: Clock; log: Log }>,
+): Promise<T | undefined> {
   const answered = new AbortController();
+  const failed = (error: unknown): undefined => {
+    if (!answered.signal.aborted) log.warn({ error }, `not ready: ${what} could not be asked`);
+  };
   const late = clock.wait(ANSWER_MILLISECONDS, answered.signal).then(
-    () => undefined,
+    () => failed(new Error(`no answer within ${ANSWER_MILLISECONDS} ms`)),
     () => undefined,
   );
   try {
-    return await Promise.race([asked.catch(() => undefined), late]);
+    return await Promise.race([asked.catch(failed), late]);
   } finally {
     answered.abort();
   }

@@ -13,6 +13,7 @@ import type { Config } from '../config.ts';
 import { createHttpServer } from '../http/app.ts';
 import { createMetricsServer } from '../http/metrics.ts';
 import { sharedCounts } from '../http/shared-counts.ts';
+import { StoreUnavailable } from '../ports/event-store.ts';
 import type { Lease } from '../ports/leases.ts';
 import type { Log } from '../ports/log.ts';
 import { type Aggregates, openAggregates } from './aggregates.ts';
@@ -48,6 +49,7 @@ const LEASE_WAIT_MILLISECONDS = 15_000;
 const REQUESTS_END_MILLISECONDS = 10_000;
 const CAUGHT_UP_MILLISECONDS = 10_000;
 const SHOWS_MILLISECONDS = 5_000;
+const WATCH_AGAIN_MILLISECONDS = 1_000;
 
 /** `restored`: an operator says that the log was put back from an older copy. */
 export type ServeOptions = Readonly<{ restored?: CommandContext | undefined }>;
@@ -114,7 +116,7 @@ async function startParts(
       return commitNow(commit, context, { customers, watch, clock, ids });
     },
     shown: reading.shown,
-    readiness: () => readiness(stores, reading, restoring, startedAt, clock),
+    readiness: () => readiness(stores, reading, restoring, startedAt, { clock, log }),
     isCaughtUp: reading.isReadable,
     log,
     clock,
@@ -185,7 +187,7 @@ async function startRunners(
   const readStores = (): void => allViews.forEach((view) => view.readDirectly());
   const watch = await openCommitWatch(store);
   const stopWatching = new AbortController();
-  const watching = watch.run(stopWatching.signal);
+  const watching = watchCommits(watch, stopWatching.signal, log);
   const leadership = compete({ leases, first, start, readMemory, readStores, clock, log });
   const ended = Promise.all([leadership.ended, watching]).then(() => undefined);
   ended.catch(() => undefined);
@@ -202,6 +204,19 @@ async function startRunners(
       await Promise.allSettled([watching, routerDrivers.close(), sender.close()]);
     },
   };
+}
+
+/** A log that is away for a while is watched again when it is back. */
+async function watchCommits(watch: CommitWatch, signal: AbortSignal, log: Log): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      await watch.run(signal);
+    } catch (error) {
+      if (!(error instanceof StoreUnavailable)) throw error;
+      log.debug({ error }, 'the ends of commits can not be seen; trying again');
+      await systemClock.wait(WATCH_AGAIN_MILLISECONDS, signal).catch(() => undefined);
+    }
+  }
 }
 
 async function listen(http: Server, host: string, port: number): Promise<string> {

@@ -41,6 +41,7 @@ export function openDatabase(file: string, kind: DatabaseKind, options: OpenOpti
     db.pragma(`journal_mode = ${kind.journal}`);
     if (!mustExist) makeTables(db, kind);
     requireKind(db, file, kind);
+    addMissingColumns(db, kind);
     // On every open: SQLite forgets it, and this build of it falls back to NORMAL in WAL mode without saying so.
     db.pragma(`synchronous = ${kind.synchronous}`);
     db.pragma('busy_timeout = 0');
@@ -90,6 +91,9 @@ function requireKind(db: Database.Database, file: string, kind: DatabaseKind): v
       `${file} holds ${kind.name} of version ${version}; this program reads version ${kind.schemaVersion}: use the program that wrote it, or a newer one`,
     );
   }
+}
+
+function addMissingColumns(db: Database.Database, kind: DatabaseKind): void {
   if (missingColumns(db, kind).length === 0) return;
   db.transaction(() => {
     for (const { table, column, definition } of missingColumns(db, kind)) {

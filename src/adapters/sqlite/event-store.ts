@@ -17,6 +17,7 @@ import { openEventReader, type Page } from './event-reader.ts';
 import { EVENT_LOG } from './event-row.ts';
 import { type Append, type AppendOutcome, openEventWriter } from './event-writer.ts';
 import { accessTo, type FileAccess } from './file-access.ts';
+import { openFilePlace } from './file-place.ts';
 import { createFollowers } from './followers.ts';
 import { turnOfTheLoop } from './turn-of-the-loop.ts';
 
@@ -45,10 +46,11 @@ export function openSqliteEventStore(options: SqliteEventStoreOptions): EventSto
   const { file, codec, log } = options;
   const { mustExist = false } = options;
   const db = openedOrRefused(file, () => openDatabase(file, EVENT_LOG, { mustExist }));
-  const free = accessTo(db, options.busyMilliseconds);
   const reader = openEventReader(db, codec);
   const write = openEventWriter(db);
-  const followers = createFollowers({ free, readPage: reader.logPage, foreignChanges: reader.foreignChanges });
+  const place = openFilePlace(file, log);
+  const free = accessTo(db, options.busyMilliseconds, place.requireFile);
+  const followers = createFollowers({ free, readPage: reader.logPage, foreignChanges });
   const queue = createAppendQueue({ free, commit, log: log.child({ file }) });
 
   return {
@@ -75,8 +77,15 @@ export function openSqliteEventStore(options: SqliteEventStoreOptions): EventSto
 
   function commit(group: readonly Append[]): readonly AppendOutcome[] {
     const outcomes = write(group);
+    // Only now is it known that they are in the log that others find.
+    place.requireAll();
     if (followers.any()) followers.publish(newEvents(group, outcomes));
     return outcomes;
+  }
+
+  function foreignChanges(): unknown {
+    place.requireAll();
+    return reader.foreignChanges();
   }
 
   function upToEnd<E extends Told>(after: bigint, read: ReadPage<E>): AsyncIterable<readonly E[]> {

@@ -11,13 +11,18 @@ export type FileAccess = <T>(work: () => T) => Promise<T>;
 
 const RETRY_MILLISECONDS = 5;
 
-/** `busyMilliseconds`: how long another process may hold the file before a call fails. */
-export function accessTo(db: Database.Database, busyMilliseconds = 5_000): FileAccess {
+/** `busyMilliseconds`: how long another process may hold the file before a call fails. `requirePlace` throws when it may not be used. */
+export function accessTo(
+  db: Database.Database,
+  busyMilliseconds = 5_000,
+  requirePlace: () => void = () => undefined,
+): FileAccess {
   return async (work) => {
     const end = performance.now() + busyMilliseconds;
     for (;;) {
       if (!db.open) throw new StoreUnavailable(`${db.name} is closed`);
       try {
+        requirePlace();
         return work();
       } catch (error) {
         if (!isBusy(error) || performance.now() >= end) throw asStoreFailure(error, db.name);

@@ -9,7 +9,7 @@ export type Settlement = 'success' | 'failed';
 export type CommitWatch = Readonly<{
   /** How this attempt ended, as soon as it has; `undefined` when `signal` aborts first. Only for attempts requested after the watch began. */
   settled: (commitSetId: string, attempt: number, signal: AbortSignal) => Promise<Settlement | undefined>;
-  /** Watches until `signal` aborts. */
+  /** Watches until `signal` aborts; when it has failed, the next run goes on where it ended. @throws StoreUnavailable */
   run: (signal: AbortSignal) => Promise<void>;
 }>;
 
@@ -17,7 +17,7 @@ const REMEMBERED_MAX = 10_000;
 
 /** Begins to watch at the end of the log as it is now. */
 export async function openCommitWatch(store: EventStore): Promise<CommitWatch> {
-  const beginning = await store.end();
+  let position = await store.end();
   const known = new BoundedMap<string, Settlement>(REMEMBERED_MAX);
   const waiting = new Map<string, Set<(settlement: Settlement) => void>>();
 
@@ -41,7 +41,12 @@ export async function openCommitWatch(store: EventStore): Promise<CommitWatch> {
       });
     },
     run: async (signal) => {
-      for await (const page of store.follow(beginning, signal)) for (const event of page) notice(event);
+      for await (const page of store.follow(position, signal)) {
+        for (const event of page) {
+          notice(event);
+          position = event.position;
+        }
+      }
     },
   };
 

@@ -128,7 +128,8 @@ async function changeOne(
   response: Response,
   dependencies: IpDependencies,
 ): Promise<void> {
-  if (target.mode !== 'one') return sendProblem(response, problems.internal);
+  if (target.mode !== 'one')
+    return sendProblem(response, { ...problems.internal, because: `a single address was read as ${target.mode}` });
   const { address } = target;
   const changed = await change({ action, synchronous, target }, response, dependencies);
   if (changed === undefined) return;
