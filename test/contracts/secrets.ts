@@ -1,3 +1,4 @@
+import { Temporal } from '@js-temporal/polyfill';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Secrets } from '../../src/ports/secrets.ts';
@@ -36,6 +37,22 @@ export function secretsContract(name: string, start: () => Promise<SecretsUnderT
     await secrets.remove('router-core1');
     await secrets.remove('router-core1');
     assert.is(await secrets.get('router-core1'), undefined);
+  });
+
+  test('secrets are listed by their ids, with the time of their present value', async ({ secrets, reopen }) => {
+    assert.equal(await secrets.list(), []);
+    for (const id of ['webhook-12', 'router-core1', 'gone']) await secrets.put(id, 'x');
+    await secrets.remove('gone');
+    const listed = await reopen().list();
+    assert.equal(
+      listed.map(({ id }) => id),
+      ['router-core1', 'webhook-12'],
+    );
+    for (const { since } of listed) {
+      assert.match(since, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}\+00:00$/);
+      const age = Temporal.Now.instant().since(Temporal.Instant.from(since)).total('seconds');
+      assert.ok(age > -1 && age < 60, `${age} seconds ago`);
+    }
   });
 
   test('puts at the same time leave one of the values', async ({ secrets, reopen }) => {

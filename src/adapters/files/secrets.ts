@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { chmodSync, constants, mkdirSync, readdirSync, rmSync } from 'node:fs';
-import { type FileHandle, open, rename, unlink } from 'node:fs/promises';
+import { type FileHandle, lstat, open, readdir, rename, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Secrets } from '../../ports/secrets.ts';
+import { Temporal } from '@js-temporal/polyfill';
+import type { KeptSecret, Secrets } from '../../ports/secrets.ts';
 
 /** Ids are file names: no separators, no dot in front, nothing that a shell or a file system reads in its own way. */
 const ID = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,127}$/;
@@ -51,7 +52,24 @@ export function openSecretFiles(directory: string): Secrets {
       await unlinkIfThere(fileOf(directory, id));
       await syncDirectory(directory);
     },
+    list: async () => {
+      const names = (await readdir(directory)).filter((name) => ID.test(name)).toSorted();
+      return (await Promise.all(names.map((id) => keptIn(directory, id)))).filter((kept) => kept !== undefined);
+    },
   };
+}
+
+/** A value is put by making its file; one that was removed meanwhile is not there. */
+async function keptIn(directory: string, id: string): Promise<KeptSecret | undefined> {
+  try {
+    const stats = await lstat(join(directory, id));
+    if (!stats.isFile()) return undefined;
+    const since = Temporal.Instant.fromEpochMilliseconds(Math.floor(stats.mtimeMs));
+    return { id, since: since.toString({ smallestUnit: 'millisecond', timeZone: 'UTC' }) };
+  } catch (error) {
+    if (isMissing(error)) return undefined;
+    throw error;
+  }
 }
 
 function fileOf(directory: string, id: string): string {

@@ -8,7 +8,7 @@ import { type DirectoryEvent, directoryEvents } from '../../events/ip-control/di
 import { type CustomerSettings, listNameOf } from '../../events/ip-control/vocabulary.ts';
 import { decideRestore, evolveRestore, type RestoreCommand, type Restored } from './restore.ts';
 
-/** The one stream that guards what is unique across customers: names, and who has which addresses. It knows of a restored log too. */
+/** The one stream that guards what is unique across customers: names, and who has which addresses. It knows of a restored log, and of operators' secrets, too. */
 export const DIRECTORY_ID = 'main';
 
 export type Reservation = Readonly<{
@@ -32,6 +32,8 @@ export type DirectoryState = Readonly<{
   lastSubnetId: number;
   /** Not undefined while the log is one that was put back from an older copy. */
   restored: Restored | undefined;
+  /** Of each secret that operators have stored: its last storing, or null when it was removed since. */
+  secrets: ReadonlyMap<string, string | null>;
 }>;
 
 export type DirectoryCommand =
@@ -39,7 +41,9 @@ export type DirectoryCommand =
   | Command<'ReserveCustomerName', { name: string; settings: CustomerSettings }>
   | Command<'ReserveRegionName', { name: string }>
   | Command<'ReserveSubnet', Omit<Reservation, 'subnetId'>>
-  | Command<'ReleaseSubnetReservation', { subnetId: number }>;
+  | Command<'ReleaseSubnetReservation', { subnetId: number }>
+  | Command<'RecordSecretStored', { secretId: string; changeId: string }>
+  | Command<'RecordSecretRemoved', { secretId: string }>;
 
 /** Of code points. Not among them: control characters, lone surrogates, line and paragraph separators. */
 const NAME = /^[^\p{Cc}\p{Cs}\p{Zl}\p{Zp}]{1,64}$/u;
@@ -57,6 +61,7 @@ export const directoryDecider = {
     space: RangeSet.empty,
     lastSubnetId: 0,
     restored: undefined,
+    secrets: new Map(),
   },
   evolve,
   decide,
@@ -85,6 +90,10 @@ function evolve(state: DirectoryState, event: DirectoryEvent & Readonly<{ revisi
       const space = state.space.difference(RangeSet.of(released.range));
       return { ...state, space, subnets: state.subnets.without(released.subnetId) };
     }
+    case 'SecretStored':
+      return { ...state, secrets: new Map(state.secrets).set(event.data.secretId, event.data.changeId) };
+    case 'SecretRemoved':
+      return { ...state, secrets: new Map(state.secrets).set(event.data.secretId, null) };
     case 'RestoreBegan':
     case 'RestoreAccepted':
       return { ...state, restored: evolveRestore(state, event) };
@@ -107,6 +116,11 @@ function decide(command: DirectoryCommand, state: DirectoryState): Decision<Dire
     case 'ReleaseSubnetReservation':
       if (!state.subnets.has(command.data.subnetId)) return [];
       return [{ type: 'SubnetReservationReleased', data: command.data }];
+    case 'RecordSecretStored':
+      if (state.secrets.get(command.data.secretId) === command.data.changeId) return [];
+      return [{ type: 'SecretStored', data: command.data }];
+    case 'RecordSecretRemoved':
+      return state.secrets.get(command.data.secretId) === null ? [] : [{ type: 'SecretRemoved', data: command.data }];
     case 'BeginRestore':
     case 'AcceptRestore':
       return decideRestore(command, state);

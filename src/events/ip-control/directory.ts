@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { defineEvent, type EventOf } from '../codec.ts';
+import { operatorSecretEvents } from './operator-secrets.ts';
 import { restoreEvents } from './restore.ts';
 import { customerSettings, idNumber } from './vocabulary.ts';
 
@@ -44,6 +45,7 @@ export const directoryEvents = [
   SubnetReserved,
   SubnetReservationReleased,
   ...restoreEvents,
+  ...operatorSecretEvents,
 ] as const;
 
 export type DirectoryEvent = EventOf<(typeof directoryEvents)[number]>;

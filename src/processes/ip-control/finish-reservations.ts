@@ -1,5 +1,6 @@
 import type { CustomerEvent } from '../../events/ip-control/customer.ts';
 import type { DirectoryEvent } from '../../events/ip-control/directory.ts';
+import type { OperatorSecretEvent } from '../../events/ip-control/operator-secrets.ts';
 import type { RestoreEvent } from '../../events/ip-control/restore.ts';
 import type { RegionEvent } from '../../events/ip-control/region.ts';
 import type { CustomerSettings } from '../../events/ip-control/vocabulary.ts';
@@ -7,7 +8,7 @@ import type { Told } from '../../kernel/event.ts';
 import type { Duty, Process } from '../../kernel/process.ts';
 
 type Watched =
-  | Exclude<DirectoryEvent, RestoreEvent>
+  | Exclude<DirectoryEvent, RestoreEvent | OperatorSecretEvent>
   | Extract<CustomerEvent, { type: 'CustomerRegistered' | 'SubnetAssigned' | 'SubnetReleased' }>
   | Extract<RegionEvent, { type: 'RegionCreated' }>;
 

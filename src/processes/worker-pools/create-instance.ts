@@ -1,4 +1,5 @@
 import type { CommandContext } from '../../commands/handle.ts';
+import { activationSecretId } from '../../commands/worker-pools/activation-secret.ts';
 import type { Assets, Workers, WorkerPools } from '../../commands/worker-pools/aggregates.ts';
 import type { Instance } from '../../commands/worker-pools/worker-state.ts';
 import type { PoolRecord } from '../../events/worker-pools/pool-record.ts';
@@ -31,11 +32,6 @@ export type CreateInstanceDependencies = Readonly<{
 type Run = Readonly<{ worker: string; pool: string; run: string }>;
 
 type Failure = Readonly<{ code: string; because: string }>;
-
-/** Where the activation token of a run is kept until the run is over. */
-export function activationSecretId(run: string): string {
-  return `activation-${run}`;
-}
 
 /**
  * Has the provider create the instance of a run and records it, or why there will be none. While the outcome is uncertain it

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { activationSecretId } from '../../commands/worker-pools/activation-secret.ts';
 import type { Assets, Workers, WorkerPools } from '../../commands/worker-pools/aggregates.ts';
 import { endForDeletion } from '../../commands/worker-pools/delete-worker-pool.ts';
 import type { CommandContext } from '../../commands/handle.ts';
@@ -8,7 +9,7 @@ import type { Clock } from '../../ports/clock.ts';
 import { type Cloud, CloudFailure, type OpenCloud } from '../../ports/clouds.ts';
 import type { Ids } from '../../ports/ids.ts';
 import type { Secrets } from '../../ports/secrets.ts';
-import { activationSecretId, createInstance } from './create-instance.ts';
+import { createInstance } from './create-instance.ts';
 import type { InstanceDuty } from './instance-lifecycle.ts';
 import { accountOf } from './provider-account.ts';
 

@@ -298,4 +298,31 @@ test('a block is granted exactly when it has no address in common with any that 
   );
 });
 
+// Secrets of operators
+
+const stored = (changeId: string, secretId = 'core1-key'): DirectoryEvent => ({
+  type: 'SecretStored',
+  data: { secretId, changeId },
+});
+const removed: DirectoryEvent = { type: 'SecretRemoved', data: { secretId: 'core1-key' } };
+const recordStored = (changeId: string): DirectoryCommand => ({
+  type: 'RecordSecretStored',
+  data: { secretId: 'core1-key', changeId },
+});
+const recordRemoved: DirectoryCommand = { type: 'RecordSecretRemoved', data: { secretId: 'core1-key' } };
+
+test('each storing of a secret is told once', () => {
+  given().when(recordStored('k1')).yields(stored('k1'));
+  given(stored('k1')).when(recordStored('k1')).yieldsNothing();
+  given(stored('k1')).when(recordStored('k2')).yields(stored('k2'));
+  given(stored('k1'), removed).when(recordStored('k1')).yields(stored('k1'));
+});
+
+test('so is its removal, also of one that was stored before such things were told', () => {
+  given(stored('k1')).when(recordRemoved).yields(removed);
+  given(stored('k1'), removed).when(recordRemoved).yieldsNothing();
+  given(stored('k1', 'another')).when(recordRemoved).yields(removed);
+  given(stored('k1'), removed, stored('k2')).when(recordRemoved).yields(removed);
+});
+
 test.run();

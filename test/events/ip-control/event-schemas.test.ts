@@ -62,6 +62,8 @@ const SAMPLES: Readonly<Record<string, object>> = {
   RegionNameReserved: { regionId: 1, name: 'ams' },
   SubnetReserved: { ...subnet, customerId: 7 },
   SubnetReservationReleased: { subnetId: 1 },
+  SecretStored: { secretId: 'core1-key', changeId: 'k1' },
+  SecretRemoved: { secretId: 'core1-key' },
   RestoreBegan: { because: 'operator', customers: [{ customerId: 7, revision: 12 }] },
   RestoreAccepted: { regionIds: [1] },
   RegionCreated: { regionId: 1, name: 'ams' },

@@ -43,6 +43,7 @@ export async function openDeploymentHouse(
     get: async (id: string) => secretValues.get(id),
     put: async (id: string, value: string) => void secretValues.set(id, value),
     remove: async (id: string) => void secretValues.delete(id),
+    list: async () => [...secretValues.keys()].map((id) => ({ id, since: log.clock.nowText() })),
   };
   const openRouter = createOpenRouter({ secrets, clock: systemClock, ids: systemIds });
   const context = { actor: 'token:test', requestId: 'test' };

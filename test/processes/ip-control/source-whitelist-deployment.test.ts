@@ -20,6 +20,7 @@ import {
   submit,
   whitelisting,
 } from '../../commands/ip-control/source-whitelist-examples.ts';
+import { routerContext } from '../../support/router-context.ts';
 import { openEmbeddedLog } from '../../support/embedded-log.ts';
 
 const LIST = 'Svc-ACME-CORP-SRC_WHITELIST';
@@ -38,7 +39,7 @@ async function start() {
     { type: 'RouterAdded', data: { regionId: 1, ...router } },
   );
   const aggregates = openAggregates(log.dependencies());
-  const secrets = { get: async () => undefined, put: async () => undefined, remove: async () => undefined };
+  const { secrets } = routerContext();
   const drivers = openRouterDrivers(createOpenRouter({ secrets, clock: systemClock, ids: systemIds }));
   const gate = createGate();
   const deploy = performDeployCommit({
