@@ -50,17 +50,14 @@ export class Removals {
   }
 
   #blackhole(event: CustomerEvent): RangeSet {
-    switch (event.type) {
-      case 'AddressesEnabled':
-        return this.#isHere(event.data) ? this.set.union(changedAddresses(event.data.ranges)) : this.set;
-      case 'AddressesDisabled':
-        return this.#isHere(event.data) ? this.set.difference(changedAddresses(event.data.ranges)) : this.set;
-      // None of it is the customer's any more, whatever was disabled in it.
-      case 'SubnetReleased':
-        return this.#isHere(event.data) ? this.set.union(RangeSet.of(subnetRange(event.data.cidr))) : this.set;
-      default:
-        return this.set;
-    }
+    if (event.type === 'AddressesEnabled' && this.#isHere(event.data))
+      return this.set.union(changedAddresses(event.data.ranges));
+    if (event.type === 'AddressesDisabled' && this.#isHere(event.data))
+      return this.set.difference(changedAddresses(event.data.ranges));
+    // None of it is the customer's any more, whatever was disabled in it.
+    if (event.type === 'SubnetReleased' && this.#isHere(event.data))
+      return this.set.union(RangeSet.of(subnetRange(event.data.cidr)));
+    return this.set;
   }
 
   #whitelist(event: CustomerEvent): RangeSet {

@@ -141,14 +141,15 @@ test('enabling explains, afterwards; before, in another region, or disabled agai
 test('a subnet that is let go explains all of its addresses, whatever the log knew as disabled', () =>
   assert.equal(removals('BLACKHOLE', [], [released(1, '192.0.2.0/24', ['192.0.2.1'])]), ['192.0.2.0-192.0.2.255']));
 
+const removed = (...regionIds: number[]): CustomerEvent => ({
+  type: 'SourceWhitelistRemoved',
+  data: { requestId: 'r1', regionIds },
+});
+
 test('the removal of a whitelist request explains its addresses, in its regions', () => {
   const evidence = { sha256: 'aa', bytes: 1, mediaType: 'image/png', fileName: 'a.png' } as const;
   const data = { requestId: 'r1', input: '8.8.8.8', prefixes: ['8.8.8.8/32'], evidence, autoApproved: true };
   const submitted: CustomerEvent = { type: 'SourceWhitelistSubmitted', data: { ...data, regionIds: [1, 2] } };
-  const removed = (...regionIds: number[]): CustomerEvent => ({
-    type: 'SourceWhitelistRemoved',
-    data: { requestId: 'r1', regionIds },
-  });
   assert.equal(removals('SRC_WHITELIST', [submitted], [removed(1, 2)]), ['8.8.8.8']);
   assert.equal(removals('SRC_WHITELIST', [submitted], [removed(2)]), []);
   assert.equal(removals('SRC_WHITELIST', [submitted, removed(1)], []), []);
