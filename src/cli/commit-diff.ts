@@ -1,5 +1,7 @@
 import { commitKey, listedAddresses, type Registered } from '../commands/ip-control/customer-state.ts';
 import { DIRECTORY_ID } from '../commands/ip-control/directory.ts';
+import type { CustomersList } from '../commands/ip-control/explained-removals.ts';
+import { type Keeping, keepingOf, wantedOn } from '../commands/ip-control/kept-lists.ts';
 import type { CreatedRegion, RegionRouter } from '../commands/ip-control/region-state.ts';
 import { pendingAddresses, regionAddresses } from '../events/ip-control/address-ledger.ts';
 import { pendingWhitelist, regionWhitelist } from '../events/ip-control/source-whitelist-ledger.ts';
@@ -14,7 +16,7 @@ import { CommandFailure, counted, EXIT, usage } from './output.ts';
 export type DiffOptions = Readonly<{ list?: ListKind; due?: boolean; all?: boolean; json?: boolean }>;
 
 /** One list that a commit may put on the routers of a region. */
-type Planned = Readonly<{ customer: string; list: string; prefixes: readonly string[] }>;
+type Planned = Readonly<{ of: CustomersList; customer: string; list: string; prefixes: readonly string[] }>;
 
 /** What a commit would change on one router; `problem` where that could not be seen. */
 type RouterDifference = Readonly<{
@@ -23,6 +25,8 @@ type RouterDifference = Readonly<{
   removed_count: number;
   added: readonly string[];
   removed: readonly string[];
+  /** Blocks that it would keep, as the restored log does not explain them. */
+  kept_count?: number;
   problem?: string;
   disabled?: true;
 }>;
@@ -107,7 +111,8 @@ function isDue(state: Registered, regionId: number, kind: ListKind): boolean {
 
 function plannedOf(state: Registered, regionId: number, kind: ListKind): Planned {
   const prefixes = coverTexts(listedAddresses(state, regionId, kind));
-  return { customer: state.name, list: prefixListName(state.listName, kind), prefixes };
+  const of = { customerId: state.customerId, regionId, list: kind };
+  return { of, customer: state.name, list: prefixListName(state.listName, kind), prefixes };
 }
 
 /** All lists of one region: routers at the same time, the lists of one router one after another over one session. */
@@ -117,7 +122,8 @@ async function differencesIn(
   planned: readonly Planned[],
 ): Promise<readonly ListDifference[]> {
   const routers = [...region.routers.values()];
-  const found = await Promise.all(routers.map((router) => differencesOn(house, router, planned)));
+  const keepings = await Promise.all(planned.map(({ of }) => keepingOf(of, house)));
+  const found = await Promise.all(routers.map((router) => differencesOn(house, router, planned, keepings)));
   return planned.map(({ customer, list, prefixes }, at) => ({
     customer,
     region: region.name,
@@ -131,6 +137,7 @@ async function differencesOn(
   house: House,
   { router, driver: kind, options, phase }: RegionRouter,
   planned: readonly Planned[],
+  keepings: readonly (Keeping | undefined)[],
 ): Promise<readonly RouterDifference[]> {
   const nothing = { router, added_count: 0, removed_count: 0, added: [], removed: [] };
   if (phase === 'disabled') return planned.map(() => ({ ...nothing, disabled: true }));
@@ -142,10 +149,10 @@ async function differencesOn(
   }
   const differences: RouterDifference[] = [];
   try {
-    for (const { list, prefixes } of planned) {
+    for (const [at, { list, prefixes }] of planned.entries()) {
       try {
         const held = await driver.read(list, AbortSignal.timeout(READ_MILLISECONDS));
-        differences.push(differenceOf(router, held === 'absent' ? [] : held, prefixes));
+        differences.push(differenceOn(router, held, prefixes, keepings[at]));
       } catch (error) {
         differences.push({ ...nothing, problem: problemOf(error) });
       }
@@ -154,6 +161,19 @@ async function differencesOn(
     await driver.close();
   }
   return differences;
+}
+
+function differenceOn(
+  router: string,
+  held: readonly string[] | 'absent',
+  prefixes: readonly string[],
+  keeping: Keeping | undefined,
+): RouterDifference {
+  const wanted = wantedOn(held, prefixes, keeping);
+  const entries = held === 'absent' ? [] : held;
+  if ('problem' in wanted) return { ...differenceOf(router, entries, entries), problem: wanted.problem };
+  const kept = wanted.kept.length === 0 ? {} : { kept_count: wanted.kept.length };
+  return { ...differenceOf(router, entries, wanted.prefixes), ...kept };
 }
 
 function differenceOf(router: string, held: readonly string[], wanted: readonly string[]): RouterDifference {
@@ -182,7 +202,9 @@ function linesOf({ region, list, prefixes, routers }: ListDifference): readonly 
 function summaryOf(difference: RouterDifference): string {
   if (difference.problem !== undefined) return difference.problem;
   if (difference.disabled === true) return 'disabled: commits pass it over';
-  return `${difference.added_count} added, ${difference.removed_count} removed`;
+  const kept =
+    difference.kept_count === undefined ? '' : `, ${difference.kept_count} kept that the log does not explain`;
+  return `${difference.added_count} added, ${difference.removed_count} removed${kept}`;
 }
 
 function linesOfAll(differences: readonly ListDifference[]): readonly string[] {

@@ -5,7 +5,7 @@ import { type CommandTools, leaf, outputOf } from './command.ts';
 import { type DiffOptions, showDifference } from './commit-diff.ts';
 import type { House } from './house.ts';
 import { findCustomer, findRegion } from './lookup.ts';
-import { CommandFailure, EXIT, operatorContext } from './output.ts';
+import { CommandFailure, counted, EXIT, operatorContext } from './output.ts';
 
 /** `commit list | diff | run`. */
 export function addCommitCommands(program: Command, tools: CommandTools): void {
@@ -56,9 +56,12 @@ async function problemsOf(
 }
 
 function outcomeProblems({ outcomes }: CommitView): readonly string[] {
-  return outcomes
-    .filter(({ result }) => result !== 'confirmed' && result !== 'skipped')
-    .map(({ router, result, because }) => `${router}: ${because ?? result}`);
+  return outcomes.flatMap(({ router, result, because, kept }) => [
+    ...(result === 'confirmed' || result === 'skipped' ? [] : [`${router}: ${because ?? result}`]),
+    ...(kept === undefined
+      ? []
+      : [`${router}: keeps ${counted(kept, 'block')} that the restored log does not explain`]),
+  ]);
 }
 
 type OneListOptions = Readonly<{ list: ListKind; json?: boolean }>;

@@ -10,6 +10,7 @@ import { addInitCommand, type Initialized } from './init.ts';
 import { addProjectionCommands } from './projections.ts';
 import { addRegionCommands } from './region.ts';
 import { addRouterCommands } from './router.ts';
+import { addRestoreCommands } from './restore.ts';
 import { addScopeCommands } from './scope.ts';
 import { addSecretCommands } from './secret.ts';
 import { addStateCommand } from './state.ts';
@@ -68,6 +69,7 @@ export async function runProgram(args: readonly string[], tools: ProgramTools): 
   addVerifyCommand(program, tools);
   addProjectionCommands(program, tools);
   addStoreCommands(program, tools);
+  addRestoreCommands(program, tools);
   addWorkerPoolCommands(program, tools);
   addScopeCommands(program, tools);
   addAssetCommands(program, tools);

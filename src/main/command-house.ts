@@ -23,6 +23,7 @@ import { type Aggregates, openAggregates } from './aggregates.ts';
 import { EVENT_CATALOGUE } from './event-catalogue.ts';
 import { LEADERS_LEASE, processesLease } from './leadership.ts';
 import { processShelves } from './processes.ts';
+import { openRestoring, type Restoring } from './restoring.ts';
 import { openRouterChecks } from './router-checks.ts';
 import { openRouterDrivers } from './router-drivers.ts';
 import { keepHeapSmall } from './small-heap.ts';
@@ -55,6 +56,13 @@ function houseOf(config: Config, log: Log, stores: Stores): House {
     ...processShelves(config, readModels),
   ];
   const projections = shelves().map(({ name, version }) => ({ name, version }));
+  const { whenAhead } = openRestoring(aggregates, { store, ids, log });
+  const everyName = projections.map(({ name }) => name);
+  /** What this command does itself may be the first that is done with a log that was put back. */
+  const beforePushing = async (): Promise<void> => {
+    const ahead = await findAheadOfLog(everyName, { store, readModels, log });
+    if (ahead !== undefined) await whenAhead(ahead);
+  };
   return {
     ...aggregates,
     store,
@@ -67,19 +75,19 @@ function houseOf(config: Config, log: Log, stores: Stores): House {
     openRouter,
     eventTypes: EVENT_CATALOGUE.map(({ type }) => type),
     isCustomerEvent: (event): event is CustomerEvent => CUSTOMER_EVENT_TYPES.has(event.type),
-    catchUp: () => catchUp(stores, Object.values(views), log),
+    catchUp: () => catchUp(stores, Object.values(views), whenAhead, log),
     projections: {
-      names: projections.map(({ name }) => name),
+      names: everyName,
       status: () => projectionStatus(stores, projections, log),
       rebuild: (names, progress) => {
         keepHeapSmall();
         const wanted = shelves().filter(({ name }) => names.includes(name));
-        return rebuildProjections(wanted, { store, readModels, clock, log }, progress);
+        return rebuildProjections(wanted, { store, readModels, clock, log, whenAhead }, progress);
       },
     },
-    routerChecks: openRouterChecks(aggregates, stores, config, log),
+    routerChecks: openRouterChecks(aggregates, stores, config, beforePushing, log),
     commitNow: (customerId, regionId, list, context) =>
-      commitHereOrThere({ customerId, regionId, list, context }, aggregates, stores, config, log),
+      commitHereOrThere({ customerId, regionId, list, context }, aggregates, stores, config, beforePushing, log),
     close: stores.close,
   };
 }
@@ -88,13 +96,14 @@ function houseOf(config: Config, log: Log, stores: Stores): House {
 async function catchUp(
   { store, readModels, leases }: Stores,
   views: readonly Pick<ServedView<object>, 'newShelf' | 'readShelf'>[],
+  whenAhead: Restoring['whenAhead'],
   log: Log,
 ): Promise<void> {
   const lease = await leases.tryAcquire(LEADERS_LEASE);
   const writes = !('heldBy' in lease);
   try {
     const shelves = views.map((view) => view.newShelf());
-    const projector = openProjector(shelves, { store, readModels, clock: systemClock, log, writes });
+    const projector = openProjector(shelves, { store, readModels, clock: systemClock, log, writes, whenAhead });
     await projector.open();
     await projector.catchUp();
     for (const view of views) view.readShelf();
@@ -129,9 +138,13 @@ async function commitHereOrThere(
   aggregates: Aggregates,
   stores: Stores,
   config: Config,
+  beforePushing: () => Promise<void>,
   log: Log,
 ): Promise<CommitStatus> {
-  const here = (): Promise<CommitStatus> => commitHere(commit, aggregates, stores, config, log);
+  const here = async (): Promise<CommitStatus> => {
+    await beforePushing();
+    return commitHere(commit, aggregates, stores, config, log);
+  };
   const { leases, areShared } = stores;
   const lease = await leases.tryAcquire(processesLease(stores));
   if (!('heldBy' in lease)) return holding(lease, here);

@@ -30,7 +30,13 @@ type Task<T> = Readonly<{
 }>;
 
 /** A running server does what is asked for; without one this process does, and keeps servers from starting meanwhile. */
-export function openRouterChecks(aggregates: Aggregates, stores: Stores, config: Config, log: Log): RouterChecks {
+export function openRouterChecks(
+  aggregates: Aggregates,
+  stores: Stores,
+  config: Config,
+  beforePushing: () => Promise<void>,
+  log: Log,
+): RouterChecks {
   const { store, leases } = stores;
 
   /** Asks for everything, has it done here or there, and waits until the end of each is told; undefined for what is not in time. */
@@ -43,6 +49,7 @@ export function openRouterChecks(aggregates: Aggregates, stores: Stores, config:
     const ends = new Map<Task<T>, Refusal | T>();
     const server = await leases.tryAcquire(processesLease(stores));
     try {
+      if (!('heldBy' in server)) await beforePushing();
       for (const task of tasks) {
         const answer = await aggregates.regions.handle(task.regionId, task.command, context);
         if (isRefusal(answer)) ends.set(task, answer);

@@ -165,7 +165,7 @@ async function startRunners(
   const { store, readModels, snapshots, secrets, leases, areShared } = stores;
   const [clock, ids] = [systemClock, systemIds];
   const aggregates = openAggregates({ store, codec, snapshots, clock, ids, log });
-  const restoring = openRestoring(aggregates, store, log);
+  const restoring = openRestoring(aggregates, { store, ids, log });
   if (options.restored !== undefined) await restoring.begin('operator', options.restored);
   const routerDrivers = openRouterDrivers(createOpenRouter({ secrets, clock, ids }));
   const sender = createWebhookSender({
@@ -178,10 +178,12 @@ async function startRunners(
   const views = openViews({ store, readModels, clock });
   const allViews = Object.values(views);
   const start = async (lease: Lease): Promise<Term> => {
-    await restoring.warn();
     const feeds = allViews.map((view) => view.newShelf());
     const wired = wireProcesses(readModels, fencedTools(tools, lease));
-    return startTerm({ feeds, wired, store, readModels, log, lease, areShared });
+    const { whenAhead } = restoring;
+    const term = await startTerm({ feeds, wired, store, readModels, log, lease, areShared, whenAhead });
+    await restoring.warn();
+    return term;
   };
   const readMemory = (isHeld: () => boolean): void => allViews.forEach((view) => view.readShelf(isHeld));
   const readStores = (): void => allViews.forEach((view) => view.readDirectly());
