@@ -64,6 +64,18 @@ function outcomeProblems({ outcomes }: CommitView): readonly string[] {
   ]);
 }
 
+/** Routers that keep a commit from its end. */
+function waitProblems({ waitsFor }: CommitView): readonly string[] {
+  return waitsFor.map((router) => `${router}: no answer yet`);
+}
+
+/** `1,200 of 5,000`. */
+function progressText({ progress }: CommitView): string | undefined {
+  if (progress === null) return undefined;
+  const [done, total] = [progress.done, progress.total].map((count) => count.toLocaleString('en-US'));
+  return `${done} of ${total}`;
+}
+
 type OneListOptions = Readonly<{ list: ListKind; json?: boolean }>;
 
 function listOption(description: string): Option {
@@ -89,11 +101,14 @@ async function listCommits(
       region: (await house.views.regions.get(String(commit.regionId)))?.name ?? commit.regionId,
       list: commit.list,
       status: commit.status,
+      ...(commit.progress === null
+        ? {}
+        : { prefixes_total: commit.progress.total, prefixes_done: commit.progress.done }),
       attempt: commit.attempt,
-      prefixes: commit.content?.prefixes ?? null,
+      prefixes: (options.json === true ? undefined : progressText(commit)) ?? commit.content?.prefixes ?? null,
       requested_at: commit.requestedAt,
       completed_at: commit.completedAt,
-      problems: outcomeProblems(commit).join('; ') || null,
+      problems: [...waitProblems(commit), ...outcomeProblems(commit)].join('; ') || null,
       outcomes: commit.outcomes,
     })),
   );

@@ -15,6 +15,7 @@ import type { Lease, Leases } from '../ports/leases.ts';
 import type { Log } from '../ports/log.ts';
 import { createListTurns } from '../processes/ip-control/list-turns.ts';
 import { performDeployCommit } from '../processes/ip-control/perform-deploy-commit.ts';
+import { carriedBy } from '../processes/ip-control/push-to-region.ts';
 import { findAheadOfLog, isAmong } from '../projections/ahead-of-log.ts';
 import { type Feed, openProjector } from '../projections/projector.ts';
 import { rebuildProjections } from '../projections/rebuild.ts';
@@ -220,7 +221,8 @@ async function commitHere(
     driverOf: drivers.driverOf,
     turns: createListTurns(),
     clock: systemClock,
-    log,
+    // The command itself says what has failed.
+    log: { ...log, error: log.info },
     timeoutMilliseconds: config.deployTimeoutMilliseconds,
   });
   try {
@@ -232,8 +234,11 @@ async function commitHere(
       const open = answer.state.commits.get(commitKey(regionId, list));
       if (open === undefined) return 'success';
       const { commitSetId, attempt, revision } = open;
-      const data = { customerId, regionId, list, commitSetId, attempt };
-      await deploy({ type: 'DeployCommit', id: `${commitSetId}#${attempt}`, data }, new AbortController().signal);
+      // A list that comes in slices takes as many steps.
+      for (let step = 0; await isUnderWay(customers, customerId, { regionId, list, commitSetId, attempt }); step += 1) {
+        const data = { customerId, regionId, list, commitSetId, attempt, step };
+        await deploy({ type: 'DeployCommit', id: `${commitSetId}#${attempt}`, data }, new AbortController().signal);
+      }
       // What a server has left unfinished says nothing of what came after it was requested.
       if (revision >= asked) break;
     }
@@ -242,4 +247,12 @@ async function commitHere(
   }
   const { state } = await customers.state(customerId);
   return state.phase === 'registered' && state.commits.has(commitKey(regionId, list)) ? 'failed' : 'success';
+}
+
+async function isUnderWay(
+  customers: Aggregates['customers'],
+  customerId: number,
+  attempt: Parameters<typeof carriedBy>[1],
+): Promise<boolean> {
+  return carriedBy((await customers.state(customerId)).state, attempt) !== undefined;
 }

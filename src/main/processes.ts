@@ -10,7 +10,7 @@ import type { ReadModels } from '../ports/read-models.ts';
 import type { Secrets } from '../ports/secrets.ts';
 import type { WebhookSender } from '../ports/webhooks.ts';
 import { deliverWebhook } from '../processes/ip-control/deliver-webhook.ts';
-import { deployCommit } from '../processes/ip-control/deploy-commit.ts';
+import { deployCommit, type DeployCommitDuty } from '../processes/ip-control/deploy-commit.ts';
 import { runDriftRounds } from '../processes/ip-control/drift-rounds.ts';
 import { finishReservations } from '../processes/ip-control/finish-reservations.ts';
 import { keepRouters } from '../processes/ip-control/keep-routers.ts';
@@ -111,6 +111,10 @@ export function processShelves(config: Config, readModels: ReadModels): readonly
   ];
 }
 
+function deploymentLane({ data }: DeployCommitDuty): string {
+  return data.step === 0 ? String(data.regionId) : `${data.regionId}/slow`;
+}
+
 /** Connects each process manager with what performs its duties. */
 export function wireProcesses(readModels: ReadModels, tools: ProcessTools): readonly WiredProcess[] {
   const { config, aggregates, routerDrivers, store, clock, ids, log } = tools;
@@ -144,10 +148,10 @@ export function wireProcesses(readModels: ReadModels, tools: ProcessTools): read
         log,
         timeoutMilliseconds,
       }),
-      // Routers that hang in one region leave places to the others.
+      // Routers that hang in one region leave places to the others, and what is slow in a region leaves them to what is not.
       {
         concurrency: DEPLOYMENTS_MAX,
-        lanes: { of: ({ data }) => String(data.regionId), concurrency: config.regionConcurrency },
+        lanes: { of: deploymentLane, concurrency: config.regionConcurrency },
       },
       readModels,
       tools,

@@ -72,9 +72,12 @@ export type RouterFailureCode =
 export class RouterFailure extends Error {
   override readonly name = 'RouterFailure';
   readonly code: RouterFailureCode;
-  constructor(code: RouterFailureCode, message: string, options?: ErrorOptions) {
+  /** With `too-large`: about how many new entries the router would take in that time, so that a list can come in slices. */
+  readonly possible: number | undefined;
+  constructor(code: RouterFailureCode, message: string, options?: ErrorOptions & Readonly<{ possible?: number }>) {
     super(message, options);
     this.code = code;
+    this.possible = options?.possible;
   }
 }
 

@@ -48,10 +48,11 @@ export async function commitNow(
       if (isRefusal(answer) || answer.state.phase === 'unregistered') return 'success';
       const open = answer.state.commits.get(commitKey(regionId, list));
       if (open === undefined) return 'success';
-      const settlement = await watch.settled(open.commitSetId, open.attempt, over.signal);
-      if (settlement === undefined) return 'in_progress';
       // A deployment that was under way before says nothing of what came after it was requested.
-      if (open.revision >= asked) return settlement;
+      const isOurs = open.revision >= asked;
+      const ended = await (isOurs ? watch.settled : watch.settledOrSlow)(open.commitSetId, open.attempt, over.signal);
+      if (ended === undefined) return 'in_progress';
+      if (isOurs && (ended === 'success' || ended === 'failed')) return ended;
     }
   } finally {
     stopTimer.abort();

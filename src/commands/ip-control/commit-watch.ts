@@ -2,13 +2,17 @@ import type { Recorded } from '../../kernel/event.ts';
 import type { EventStore } from '../../ports/event-store.ts';
 import { BoundedMap } from '../../kernel/bounded-map.ts';
 
-/** How one attempt of a commit set ended. */
-export type Settlement = 'success' | 'failed';
+/** How one attempt of a commit set ended: `overtaken` when its next attempt goes on with it. */
+export type Settlement = 'success' | 'failed' | 'overtaken';
+
+type Told = Settlement | 'slow';
 
 /** Sees commits end, whichever process deploys them. */
 export type CommitWatch = Readonly<{
   /** How this attempt ended, as soon as it has; `undefined` when `signal` aborts first. Only for attempts requested after the watch began. */
   settled: (commitSetId: string, attempt: number, signal: AbortSignal) => Promise<Settlement | undefined>;
+  /** As `settled`, or `slow` as soon as the attempt is seen to be: a newer change need not wait for its end. */
+  settledOrSlow: (commitSetId: string, attempt: number, signal: AbortSignal) => Promise<Told | undefined>;
   /** Watches until `signal` aborts; when it has failed, the next run goes on where it ended. @throws StoreUnavailable */
   run: (signal: AbortSignal) => Promise<void>;
 }>;
@@ -19,27 +23,34 @@ const REMEMBERED_MAX = 10_000;
 export async function openCommitWatch(store: EventStore): Promise<CommitWatch> {
   let position = await store.end();
   const known = new BoundedMap<string, Settlement>(REMEMBERED_MAX);
-  const waiting = new Map<string, Set<(settlement: Settlement) => void>>();
+  const slow = new BoundedMap<string, true>(REMEMBERED_MAX);
+  const waiting = new Map<string, Set<(told: Told) => void>>();
+
+  const told = <T extends Told>(key: string, signal: AbortSignal, isAnswer: (told: Told) => told is T) => {
+    const before = known.get(key) ?? (slow.get(key) === undefined ? undefined : 'slow');
+    if (before !== undefined && isAnswer(before)) return Promise.resolve(before);
+    if (signal.aborted) return Promise.resolve(undefined);
+    return new Promise<T | undefined>((resolve) => {
+      const listeners = waiting.get(key) ?? new Set();
+      waiting.set(key, listeners);
+      const finish = (answer: T | undefined): void => {
+        listeners.delete(listen);
+        if (listeners.size === 0) waiting.delete(key);
+        signal.removeEventListener('abort', giveUp);
+        resolve(answer);
+      };
+      const listen = (said: Told): void => {
+        if (isAnswer(said)) finish(said);
+      };
+      const giveUp = (): void => finish(undefined);
+      listeners.add(listen);
+      signal.addEventListener('abort', giveUp, { once: true });
+    });
+  };
 
   return {
-    settled: (commitSetId, attempt, signal) => {
-      const key = `${commitSetId}#${attempt}`;
-      const settlement = known.get(key);
-      if (settlement !== undefined || signal.aborted) return Promise.resolve(settlement);
-      return new Promise((resolve) => {
-        const listeners = waiting.get(key) ?? new Set();
-        waiting.set(key, listeners);
-        const finish = (ended: Settlement | undefined): void => {
-          listeners.delete(finish);
-          if (listeners.size === 0) waiting.delete(key);
-          signal.removeEventListener('abort', giveUp);
-          resolve(ended);
-        };
-        const giveUp = (): void => finish(undefined);
-        listeners.add(finish);
-        signal.addEventListener('abort', giveUp, { once: true });
-      });
-    },
+    settled: (commitSetId, attempt, signal) => told(keyOf(commitSetId, attempt), signal, isSettlement),
+    settledOrSlow: (commitSetId, attempt, signal) => told(keyOf(commitSetId, attempt), signal, isAny),
     run: async (signal) => {
       for await (const page of store.follow(position, signal)) {
         for (const event of page) {
@@ -50,13 +61,36 @@ export async function openCommitWatch(store: EventStore): Promise<CommitWatch> {
     },
   };
 
-  function notice(event: Recorded): void {
-    if (event.type !== 'CommitCompleted' && event.type !== 'CommitFailed') return;
-    const { data } = event;
+  function notice({ type, data }: Recorded): void {
     if (!('commitSetId' in data) || !('attempt' in data)) return;
-    const key = `${String(data.commitSetId)}#${String(data.attempt)}`;
-    const settlement = event.type === 'CommitCompleted' ? 'success' : 'failed';
+    const commitSetId = String(data.commitSetId);
+    const attempt = Number(data.attempt);
+    if (type === 'CommitCompleted') settle(keyOf(commitSetId, attempt), 'success');
+    else if (type === 'CommitFailed') settle(keyOf(commitSetId, attempt), 'failed');
+    // Where the attempt before has ended by itself, that is known, and stays.
+    else if (type === 'CommitRequested') settle(keyOf(commitSetId, attempt - 1), 'overtaken');
+    else if (type === 'CommitSliceDeployed' || type === 'CommitHeldUp') {
+      const key = keyOf(commitSetId, attempt);
+      slow.set(key, true);
+      for (const listener of waiting.get(key) ?? []) listener('slow');
+    }
+  }
+
+  function settle(key: string, settlement: Settlement): void {
+    if (known.get(key) !== undefined) return;
     known.set(key, settlement);
     for (const listener of waiting.get(key) ?? []) listener(settlement);
   }
+}
+
+function keyOf(commitSetId: string, attempt: number): string {
+  return `${commitSetId}#${attempt}`;
+}
+
+function isSettlement(told: Told): told is Settlement {
+  return told !== 'slow';
+}
+
+function isAny(_told: Told): _told is Told {
+  return true;
 }

@@ -30,6 +30,8 @@ export type OpenCommit = Readonly<{
   revision: bigint;
   /** Whether a failure of this commit set has been told. */
   failedBefore: boolean;
+  /** How often this attempt was seen to be slow: it comes in slices, or waits for a router alone. Then a newer change need not wait for its end. */
+  steps: number;
 }>;
 
 export type Registered = Readonly<{
@@ -121,19 +123,19 @@ export function evolveCustomer(
     case 'CommitRequested': {
       const { commitSetId, attempt, regionId, list } = event.data;
       const failedBefore = state.commits.get(commitKey(regionId, list))?.failedBefore ?? false;
-      const commit: OpenCommit = { phase: 'deploying', commitSetId, attempt, revision: event.revision, failedBefore };
+      const { revision } = event;
+      const commit: OpenCommit = { phase: 'deploying', commitSetId, attempt, revision, failedBefore, steps: 0 };
       return { ...state, ledger, whitelist, commits: new Map(state.commits).set(commitKey(regionId, list), commit) };
+    }
+    case 'CommitSliceDeployed':
+    case 'CommitHeldUp': {
+      const { regionId, list } = event.data;
+      return withCommit(state, commitKey(regionId, list), (open) => ({ ...open, steps: open.steps + 1 }));
     }
     case 'CommitFailed': {
       const key = commitKey(event.data.regionId, event.data.list);
-      const open = state.commits.get(key);
-      if (open === undefined) return state;
-      return {
-        ...state,
-        ledger,
-        whitelist,
-        commits: new Map(state.commits).set(key, { ...open, phase: 'failed', failedBefore: true }),
-      };
+      const settled = withCommit(state, key, (open) => ({ ...open, phase: 'failed', failedBefore: true }));
+      return settled === state ? state : { ...settled, ledger, whitelist };
     }
     case 'CommitCompleted': {
       const { regionId, list } = event.data;
@@ -143,6 +145,11 @@ export function evolveCustomer(
       return { ...state, ledger, whitelist, deployed, commits: without(state.commits, key) };
     }
   }
+}
+
+function withCommit(state: Registered, key: string, change: (open: OpenCommit) => OpenCommit): Registered {
+  const open = state.commits.get(key);
+  return open === undefined ? state : { ...state, commits: new Map(state.commits).set(key, change(open)) };
 }
 
 function register(

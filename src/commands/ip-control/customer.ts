@@ -18,6 +18,7 @@ import {
   commitKey,
   type CustomerState,
   evolveCustomer,
+  type OpenCommit,
   type Registered,
   type Subnet,
   UNREGISTERED,
@@ -31,6 +32,8 @@ export type ChangeTarget =
   | Readonly<{ mode: 'block'; set: RangeSet }>;
 
 type CommitReference = Readonly<{ regionId: number; list: ListKind; commitSetId: string; attempt: number }>;
+/** `step`: how many steps of the attempt were recorded before this one. */
+type CommitStep = CommitReference & Readonly<{ step: number }>;
 type CommitResult = CommitReference &
   Readonly<{ outcomes: readonly RouterOutcome[]; content: ListContent; completedAt: string }>;
 
@@ -50,7 +53,9 @@ export type CustomerCommand =
       { regionId: number; list: ListKind; commitSetId: string; reason: 'quiet' | 'retry' | 'synchronous' | 'operator' }
     >
   | Command<'RecordCommitCompleted', CommitResult>
-  | Command<'RecordCommitFailed', CommitResult>;
+  | Command<'RecordCommitFailed', CommitResult>
+  | Command<'RecordCommitSlice', CommitStep & Readonly<{ done: number; total: number }>>
+  | Command<'RecordCommitHeldUp', CommitStep & Readonly<{ routers: readonly string[] }>>;
 
 /** How long a receiver has to put a new webhook secret in place. */
 const PREVIOUS_SIGNS_SECONDS = 24 * 60 * 60;
@@ -107,6 +112,15 @@ function decide(command: CustomerCommand, state: CustomerState): Decision<Custom
       return settle('CommitCompleted', command.data, state);
     case 'RecordCommitFailed':
       return settle('CommitFailed', command.data, state);
+    case 'RecordCommitSlice': {
+      const { step, ...data } = command.data;
+      return openAttempt(data, state)?.steps === step ? [{ type: 'CommitSliceDeployed', data }] : [];
+    }
+    case 'RecordCommitHeldUp': {
+      const { step, routers, ...commit } = command.data;
+      if (openAttempt(commit, state)?.steps !== step) return [];
+      return [{ type: 'CommitHeldUp', data: { ...commit, routers: [...routers] } }];
+    }
     case 'SubmitSourceWhitelist':
     case 'ApproveSourceWhitelist':
     case 'RejectSourceWhitelist':
@@ -216,8 +230,9 @@ function requestCommit(
   state: Registered,
 ): Decision<CustomerEvent> {
   const open = state.commits.get(commitKey(regionId, list));
-  if (open?.phase === 'deploying') return [];
-  if (open === undefined && !hasChanged(regionId, list, state)) return [];
+  // One that goes on slowly is gone on with by its next attempt, which carries what came meanwhile too.
+  if (open?.phase === 'deploying' && open.steps === 0) return [];
+  if (open?.phase !== 'failed' && !hasChanged(regionId, list, state)) return [];
   // A commit set that failed goes on under its own name until it gets through; newer changes travel with it.
   const next =
     open === undefined ? { commitSetId, attempt: 1 } : { commitSetId: open.commitSetId, attempt: open.attempt + 1 };
@@ -239,13 +254,22 @@ function settle(
   state: Registered,
 ): Decision<CustomerEvent> {
   const { regionId, list, commitSetId, attempt, outcomes, content, completedAt } = result;
-  const open = state.commits.get(commitKey(regionId, list));
-  // Somebody has settled this attempt already: there is nothing new to say.
-  if (open === undefined || open.phase !== 'deploying' || open.commitSetId !== commitSetId || open.attempt !== attempt)
-    return [];
+  const open = openAttempt(result, state);
+  // Somebody has settled this attempt already, or a newer one goes on with it: there is nothing new to say.
+  if (open === undefined) return [];
   const hasWebhook = state.settings.webhookUrl !== null;
   const notify = hasWebhook && (type === 'CommitCompleted' || !open.failedBefore);
   return [
     { type, data: { commitSetId, regionId, list, attempt, outcomes: [...outcomes], content, completedAt, notify } },
   ];
+}
+
+/** The attempt, as long as it is under way. */
+function openAttempt(
+  { regionId, list, commitSetId, attempt }: CommitReference,
+  { commits }: Registered,
+): OpenCommit | undefined {
+  const open = commits.get(commitKey(regionId, list));
+  const isOpen = open?.phase === 'deploying' && open.commitSetId === commitSetId && open.attempt === attempt;
+  return isOpen ? open : undefined;
 }

@@ -5,9 +5,7 @@ import { parseRangeTexts, rangeTexts } from '../../kernel/addresses/range-text.t
 import type { AddressRange } from '../../kernel/addresses/address-range.ts';
 import { invariant } from '../../kernel/invariant.ts';
 import type { CustomerEvent } from './customer.ts';
-
-/** What a commit under way carries: what is no longer pending when it succeeds, and the disabled addresses that it puts on routers. */
-export type InDeployment = Readonly<{ captured: RangeSet; content: RangeSet }>;
+import { capture, giveBack, type InDeployment, type Layers, withChange } from './layers.ts';
 
 /** A customer's addresses in one region. Pending are the touched ones and the captured ones. */
 export type RegionAddresses = Readonly<{
@@ -15,6 +13,8 @@ export type RegionAddresses = Readonly<{
   disabled: RangeSet;
   /** Changed since the last commit was requested. */
   touched: RangeSet;
+  /** Parts of it after a failed commit. */
+  layers: Layers;
   inDeployment: InDeployment | undefined;
 }>;
 
@@ -27,6 +27,7 @@ const NOTHING: RegionAddresses = {
   owned: RangeSet.empty,
   disabled: RangeSet.empty,
   touched: RangeSet.empty,
+  layers: [],
   inDeployment: undefined,
 };
 
@@ -55,18 +56,20 @@ export function applyToLedger(ledger: AddressLedger, event: CustomerEvent): Addr
     case 'AddressesDisabled':
       return change(ledger, event.data.regionId, (region) => {
         const changed = changedAddresses(event.data.ranges);
-        return { ...region, disabled: region.disabled.union(changed), touched: region.touched.union(changed) };
+        return { ...touch(region, changed), disabled: region.disabled.union(changed) };
       });
     case 'AddressesEnabled':
       return change(ledger, event.data.regionId, (region) => {
         const changed = changedAddresses(event.data.ranges);
-        return { ...region, disabled: region.disabled.difference(changed), touched: region.touched.union(changed) };
+        return { ...touch(region, changed), disabled: region.disabled.difference(changed) };
       });
     case 'CommitRequested':
     case 'CommitCompleted':
     case 'CommitFailed':
       if (event.data.list !== 'BLACKHOLE') return ledger;
       return change(ledger, event.data.regionId, (region) => applyCommit(region, event.type));
+    case 'CommitSliceDeployed':
+    case 'CommitHeldUp':
     case 'CustomerRegistered':
     case 'CustomerSettingsChanged':
     case 'WebhookSecretRotated':
@@ -114,6 +117,11 @@ function subnetSet(cidr: string): RangeSet {
   return RangeSet.of(subnetRange(cidr));
 }
 
+/** A region of which these addresses were changed, whatever was done to them. */
+export function touch(region: RegionAddresses, changed: RangeSet): RegionAddresses {
+  return { ...region, touched: region.touched.union(changed), layers: withChange(region.layers, changed) };
+}
+
 function change(
   ledger: AddressLedger,
   regionId: number,
@@ -125,10 +133,9 @@ function change(
 /** What was disabled in a released subnet must still leave the routers: it stays touched, though nobody can see it any more. */
 function release(region: RegionAddresses, subnet: RangeSet, wasDisabled: RangeSet): RegionAddresses {
   return {
-    ...region,
+    ...touch(region, wasDisabled),
     owned: region.owned.difference(subnet),
     disabled: region.disabled.difference(wasDisabled),
-    touched: region.touched.union(wasDisabled),
   };
 }
 
@@ -139,10 +146,10 @@ function applyCommit(
   const { touched, disabled, inDeployment } = region;
   switch (type) {
     case 'CommitRequested':
-      return { ...region, touched: RangeSet.empty, inDeployment: { captured: touched, content: disabled } };
+      return { ...region, touched: RangeSet.empty, layers: [], inDeployment: capture(region, disabled, inDeployment) };
     case 'CommitCompleted':
       return { ...region, inDeployment: undefined };
     case 'CommitFailed':
-      return { ...region, touched: touched.union(inDeployment?.captured ?? RangeSet.empty), inDeployment: undefined };
+      return { ...region, ...giveBack(touched, inDeployment), inDeployment: undefined };
   }
 }

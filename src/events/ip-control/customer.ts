@@ -118,6 +118,25 @@ export const CommitFailed = defineEvent(
   }),
 );
 
+/** The list comes to a router in slices: so many of its blocks are there. A newer change goes with the next slice from now on. */
+export const CommitSliceDeployed = defineEvent(
+  'CommitSliceDeployed',
+  1,
+  z.strictObject({
+    ...commit,
+    /** Of the list's blocks, on the router that has the fewest of them. */
+    done: z.int().nonnegative(),
+    total: z.int().nonnegative(),
+  }),
+);
+
+/** All other routers have given their outcome, and these have not. A newer change no longer waits for them. */
+export const CommitHeldUp = defineEvent(
+  'CommitHeldUp',
+  1,
+  z.strictObject({ ...commit, routers: z.array(z.string()).min(1) }),
+);
+
 export const customerEvents = [
   CustomerRegistered,
   CustomerSettingsChanged,
@@ -132,6 +151,8 @@ export const customerEvents = [
   CommitRequested,
   CommitCompleted,
   CommitFailed,
+  CommitSliceDeployed,
+  CommitHeldUp,
   ...sourceWhitelistEvents,
 ] as const;
 

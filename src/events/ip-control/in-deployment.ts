@@ -1,4 +1,5 @@
-import { type AddressLedger, type InDeployment, regionAddresses } from './address-ledger.ts';
+import { type AddressLedger, regionAddresses } from './address-ledger.ts';
+import type { InDeployment } from './layers.ts';
 import { regionWhitelist, type SourceWhitelist } from './source-whitelist-ledger.ts';
 import type { ListKind } from './vocabulary.ts';
 

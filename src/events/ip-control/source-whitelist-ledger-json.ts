@@ -2,6 +2,7 @@ import { isAddressProblem } from '../../kernel/addresses/address-problem.ts';
 import { parseRangeText, parseRangeTexts, rangeTexts } from '../../kernel/addresses/range-text.ts';
 import { RangeSet } from '../../kernel/addresses/range-set.ts';
 import { invariant } from '../../kernel/invariant.ts';
+import { decodeWaiting, encodeWaiting, type WaitingJson } from './layers.ts';
 import type { Progress, RegionWhitelist, SourceWhitelist, WhitelistRequest } from './source-whitelist-ledger.ts';
 
 type ReviewJson =
@@ -15,9 +16,8 @@ type RegionJson = Readonly<{
   regionId: number;
   live: readonly string[];
   touched: readonly string[];
-  captured?: readonly string[];
-  content?: readonly string[];
-}>;
+}> &
+  WaitingJson;
 
 /** A customer's whitelist as JSON. */
 export type WhitelistJson = Readonly<{ requests: readonly RequestJson[]; regions: readonly RegionJson[] }>;
@@ -26,11 +26,12 @@ export type WhitelistJson = Readonly<{ requests: readonly RequestJson[]; regions
 export function encodeWhitelist({ requests, regions }: SourceWhitelist): WhitelistJson {
   return {
     requests: [...requests.values()].map(encodeRequest),
-    regions: [...regions].map(([regionId, { live, touched, inDeployment }]) => {
-      const sets = { regionId, live: rangeTexts(live), touched: rangeTexts(touched) };
-      if (inDeployment === undefined) return sets;
-      return { ...sets, captured: rangeTexts(inDeployment.captured), content: rangeTexts(inDeployment.content) };
-    }),
+    regions: [...regions].map(([regionId, { live, touched, layers, inDeployment }]) => ({
+      regionId,
+      live: rangeTexts(live),
+      touched: rangeTexts(touched),
+      ...encodeWaiting(layers, inDeployment),
+    })),
   };
 }
 
@@ -61,10 +62,6 @@ function decodeRequest({ range: text, review, ...rest }: RequestJson): Whitelist
   };
 }
 
-function decodeRegion({ live, touched, captured, content }: RegionJson): RegionWhitelist {
-  const inDeployment =
-    captured === undefined || content === undefined
-      ? undefined
-      : { captured: parseRangeTexts(captured), content: parseRangeTexts(content) };
-  return { live: parseRangeTexts(live), touched: parseRangeTexts(touched), inDeployment };
+function decodeRegion({ live, touched, ...waiting }: RegionJson): RegionWhitelist {
+  return { live: parseRangeTexts(live), touched: parseRangeTexts(touched), ...decodeWaiting(waiting) };
 }

@@ -3,8 +3,8 @@ import { type AddressRange, firstAddress, lastAddress, rangeBetween } from '../.
 import { parseCidr, rangeOfCidr } from '../../kernel/addresses/cidr.ts';
 import { RangeSet } from '../../kernel/addresses/range-set.ts';
 import { invariant } from '../../kernel/invariant.ts';
-import type { InDeployment } from './address-ledger.ts';
 import type { CustomerEvent } from './customer.ts';
+import { capture, giveBack, type InDeployment, type Layers, withChange } from './layers.ts';
 import type { Evidence } from './source-whitelist.ts';
 
 /** The five statuses of the specification. */
@@ -35,6 +35,8 @@ export type RegionWhitelist = Readonly<{
   live: RangeSet;
   /** Changed since the last commit was requested. */
   touched: RangeSet;
+  /** Parts of it after a failed commit. */
+  layers: Layers;
   inDeployment: InDeployment | undefined;
 }>;
 
@@ -47,7 +49,7 @@ export type SourceWhitelist = Readonly<{
 
 export const EMPTY_WHITELIST: SourceWhitelist = { requests: new Map(), regions: new Map() };
 
-const NOTHING: RegionWhitelist = { live: RangeSet.empty, touched: RangeSet.empty, inDeployment: undefined };
+const NOTHING: RegionWhitelist = { live: RangeSet.empty, touched: RangeSet.empty, layers: [], inDeployment: undefined };
 
 /** The whitelist of one region; a region without any is empty. */
 export function regionWhitelist({ regions }: SourceWhitelist, regionId: number): RegionWhitelist {
@@ -113,6 +115,8 @@ export function applyToWhitelist(whitelist: SourceWhitelist, event: CustomerEven
     case 'CommitCompleted':
     case 'CommitFailed':
       return event.data.list === 'SRC_WHITELIST' ? applyCommit(whitelist, event.data.regionId, event.type) : whitelist;
+    case 'CommitSliceDeployed':
+    case 'CommitHeldUp':
     case 'CustomerRegistered':
     case 'CustomerSettingsChanged':
     case 'WebhookSecretRotated':
@@ -164,7 +168,12 @@ function changeRegions(
   const regions = new Map(whitelist.regions);
   for (const regionId of regionIds) {
     const region = regionWhitelist(whitelist, regionId);
-    regions.set(regionId, { ...region, live: change(region.live, own), touched: region.touched.union(own) });
+    regions.set(regionId, {
+      ...region,
+      live: change(region.live, own),
+      touched: region.touched.union(own),
+      layers: withChange(region.layers, own),
+    });
   }
   return regions;
 }
@@ -215,10 +224,10 @@ function regionAfter(region: RegionWhitelist, step: CommitStep): RegionWhitelist
   const { live, touched, inDeployment } = region;
   switch (step) {
     case 'CommitRequested':
-      return { live, touched: RangeSet.empty, inDeployment: { captured: touched, content: live } };
+      return { live, touched: RangeSet.empty, layers: [], inDeployment: capture(region, live, inDeployment) };
     case 'CommitCompleted':
       return { ...region, inDeployment: undefined };
     case 'CommitFailed':
-      return { live, touched: touched.union(inDeployment?.captured ?? RangeSet.empty), inDeployment: undefined };
+      return { live, ...giveBack(touched, inDeployment), inDeployment: undefined };
   }
 }

@@ -1,12 +1,17 @@
-/** One work at a time on each list of a region: deployments, repairs and removals never meet. */
+/** One work at a time on each list of a router: deployments, repairs and removals never meet. */
 export type ListTurns = Readonly<{
   /** Runs the work when all that were there before are over. Rejects with the signal's reason when it aborts first. */
   take: <T>(key: string, signal: AbortSignal, work: () => Promise<T>) => Promise<T>;
 }>;
 
-/** The turn of one list of a region. */
-export function listTurn(regionId: number, list: string): string {
-  return `${regionId}/${list}`;
+/** The turn of one list on one router of a region: a router that hangs holds up its own lists alone. */
+export function listTurn(regionId: number, list: string, router: string): string {
+  return `${regionId}/${list}/${router}`;
+}
+
+/** The turn of slices on one router: no more than one of them is ever before a change that others wait for. */
+export function sliceTurn(regionId: number, router: string): string {
+  return `${regionId}//${router}`;
 }
 
 /** The turn of a region whose routers change together: two such changes would wait for each other's routers. */

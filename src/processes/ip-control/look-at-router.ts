@@ -168,7 +168,7 @@ class Look {
       return;
     }
     // A deployment that began while the router was passed over has to be over.
-    await this.#with.turns.take(listTurn(this.#regionId, list), this.#signal, () => this.#repair(list, owner, driver));
+    await this.#with.turns.take(this.#turn(list), this.#signal, () => this.#repair(list, owner, driver));
   }
 
   /** In the list's turn: nobody deploys it meanwhile, and what was wanted a moment ago may no longer be. */
@@ -226,7 +226,7 @@ class Look {
   }
 
   async #remove(list: string, driver: RouterDriver): Promise<void> {
-    await this.#with.turns.take(listTurn(this.#regionId, list), this.#signal, async () => {
+    await this.#with.turns.take(this.#turn(list), this.#signal, async () => {
       // A customer may have come to have it.
       if ((await this.#ownedLists()).has(list)) return;
       try {
@@ -236,6 +236,10 @@ class Look {
         this.#notDone(list, error);
       }
     });
+  }
+
+  #turn(list: string): string {
+    return listTurn(this.#regionId, list, this.#router.router);
   }
 
   async #wanted({ customerId, kind }: OwnedList): Promise<readonly string[] | 'under way'> {

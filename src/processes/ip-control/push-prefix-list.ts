@@ -1,8 +1,8 @@
 import { type Keeping, NOT_REPLACED, wantedOn } from '../../commands/ip-control/kept-lists.ts';
 import type { RouterOutcome } from '../../events/ip-control/vocabulary.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { RouterDriver } from '../../ports/routers.ts';
-import { describeFailure, isSameList, isUnreadable, withDeadline } from './router-calls.ts';
+import { type RouterDriver, RouterFailure, type RouterFailureCode } from '../../ports/routers.ts';
+import { describeFailure, type HeldList, isSameList, isUnreadable, withDeadline } from './router-calls.ts';
 
 export type Push = Readonly<{
   router: string;
@@ -20,58 +20,78 @@ export type Push = Readonly<{
  * Whatever the change answered, or did not answer, only what the router holds afterwards decides.
  */
 export async function pushPrefixList(push: Push, clock: Clock, signal: AbortSignal): Promise<RouterOutcome> {
-  const { router, driver, list, keeping, timeoutMilliseconds } = push;
+  return (await tryPush(push, clock, signal)).outcome;
+}
+
+/** How a push went; `code` of what went wrong. */
+export type Tried = Readonly<{
+  outcome: RouterOutcome;
+  code?: RouterFailureCode;
+  /** Nothing was sent, as it would take too long: what the router holds and is to hold, and about how many new entries it would take in that time. */
+  tooLarge?: Readonly<{ held: readonly string[]; wanted: readonly string[]; possible: number }>;
+}>;
+
+/** As `pushPrefixList`, and says more of how it went. `patienceMilliseconds`: a change that takes longer is not to be begun. */
+export async function tryPush(
+  push: Push & Readonly<{ patienceMilliseconds?: number }>,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<Tried> {
+  const { router, driver, list, keeping, timeoutMilliseconds, patienceMilliseconds = timeoutMilliseconds } = push;
   const started = clock.monotonicMilliseconds();
   let [prefixes, kept] = [push.prefixes, 0];
+  const elapsed = (): number => clock.monotonicMilliseconds() - started;
   const outcome = (result: RouterOutcome['result'], untouched: boolean, because?: string): RouterOutcome => ({
     router,
     result,
     untouched,
     ...(because === undefined ? {} : { because }),
     ...(kept === 0 ? {} : { kept }),
-    milliseconds: Math.round(clock.monotonicMilliseconds() - started),
+    milliseconds: Math.round(elapsed()),
   });
   const bounded = <T>(work: (within: AbortSignal) => Promise<T>): Promise<T> =>
-    withDeadline(work, timeoutMilliseconds - (clock.monotonicMilliseconds() - started), clock, signal);
+    withDeadline(work, timeoutMilliseconds - elapsed(), clock, signal);
+  let before: HeldList = 'absent';
   try {
-    const held = await bounded((within) => driver.read(list, within));
-    const wanted = wantedOn(held, prefixes, keeping);
-    if ('problem' in wanted) return outcome('failed', true, wanted.problem);
+    before = await bounded((within) => driver.read(list, within));
+    const wanted = wantedOn(before, prefixes, keeping);
+    if ('problem' in wanted) return { outcome: outcome('failed', true, wanted.problem) };
     [prefixes, kept] = [wanted.prefixes, wanted.kept.length];
-    if (isSameList(held, prefixes)) return outcome('confirmed', true);
+    if (isSameList(before, prefixes)) return { outcome: outcome('confirmed', true) };
   } catch (error) {
     // What can't be read as a list is none of ours, and is replaced; what a restored log does not explain may be in it.
-    if (!isUnreadable(error)) return outcome('failed', true, describeFailure(error));
-    if (keeping !== undefined) return outcome('failed', true, `${describeFailure(error)}; ${NOT_REPLACED}`);
+    if (!isUnreadable(error)) return { outcome: outcome('failed', true, describeFailure(error)), ...codeOf(error) };
+    if (keeping !== undefined)
+      return { outcome: outcome('failed', true, `${describeFailure(error)}; ${NOT_REPLACED}`) };
   }
   const failure = await bounded(async (within) => {
-    const left = timeoutMilliseconds - (clock.monotonicMilliseconds() - started);
-    await driver.replace(list, prefixes, within, { timeoutMilliseconds: left });
+    const patience = Math.min(timeoutMilliseconds, patienceMilliseconds) - elapsed();
+    await driver.replace(list, prefixes, within, { timeoutMilliseconds: patience });
     return undefined;
-  }).catch(describeFailure);
+  }).catch((error: unknown) => ({ error }));
+  const because = failure === undefined ? undefined : describeFailure(failure.error);
+  const code = failure === undefined ? {} : codeOf(failure.error);
+  const possible = failure?.error instanceof RouterFailure ? failure.error.possible : undefined;
+  if (possible !== undefined) {
+    const held = before === 'absent' ? [] : before;
+    return { outcome: outcome('failed', true, because), ...code, tooLarge: { held, wanted: prefixes, possible } };
+  }
   try {
     // A change that timed out has used up the time: reading back, which decides, gets its own.
-    const isThere = await withDeadline(
-      (within) => holds(driver, list, prefixes, within),
-      timeoutMilliseconds,
-      clock,
-      signal,
-    );
+    const held = await withDeadline((within) => driver.read(list, within), timeoutMilliseconds, clock, signal);
     // A list that holds is a success; what else went wrong (saving it for the next boot, say) is told all the same.
-    if (isThere) return outcome('confirmed', false, failure);
-    return outcome('failed', false, failure ?? 'the list reads back differently from what was sent');
+    if (isSameList(held, prefixes)) return { outcome: outcome('confirmed', false, because), ...code };
+    return {
+      outcome: outcome('failed', false, because ?? 'the list reads back differently from what was sent'),
+      ...code,
+    };
   } catch (error) {
-    const because =
-      failure === undefined ? describeFailure(error) : `${failure}; then, reading back: ${describeFailure(error)}`;
-    return outcome('unknown', false, because);
+    const said = describeFailure(error);
+    const both = because === undefined ? said : `${because}; then, reading back: ${said}`;
+    return { outcome: outcome('unknown', false, both), ...(failure === undefined ? codeOf(error) : code) };
   }
 }
 
-async function holds(
-  driver: RouterDriver,
-  list: string,
-  prefixes: readonly string[],
-  signal: AbortSignal,
-): Promise<boolean> {
-  return isSameList(await driver.read(list, signal), prefixes);
+function codeOf(error: unknown): Readonly<{ code?: RouterFailureCode }> {
+  return error instanceof RouterFailure ? { code: error.code } : {};
 }

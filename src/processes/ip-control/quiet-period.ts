@@ -13,7 +13,11 @@ export type QuietPeriodState = Readonly<{
   changed: Mark | null;
   /** The first of these changes. */
   waiting: Mark | null;
-  commit: Readonly<{ phase: 'deploying' }> | Readonly<{ phase: 'failed'; attempt: number; failed: Mark }> | null;
+  commit:
+    | Readonly<{ phase: 'deploying' }>
+    | Readonly<{ phase: 'slow' }>
+    | Readonly<{ phase: 'failed'; attempt: number; failed: Mark }>
+    | null;
 }>;
 
 export type RequestCommitDuty = Duty<
@@ -33,7 +37,9 @@ type Watched = Extract<
       | 'SourceWhitelistRemoved'
       | 'CommitRequested'
       | 'CommitCompleted'
-      | 'CommitFailed';
+      | 'CommitFailed'
+      | 'CommitSliceDeployed'
+      | 'CommitHeldUp';
   }
 >;
 
@@ -52,7 +58,7 @@ export type QuietPeriodSettings = Readonly<{
 export function quietPeriod(settings: QuietPeriodSettings): Process<Watched, QuietPeriodState, RequestCommitDuty> {
   return {
     name: 'quiet-period',
-    version: 3,
+    version: 4,
     handles: [
       'SubnetReleased',
       'AddressesDisabled',
@@ -63,6 +69,8 @@ export function quietPeriod(settings: QuietPeriodSettings): Process<Watched, Qui
       'CommitRequested',
       'CommitCompleted',
       'CommitFailed',
+      'CommitSliceDeployed',
+      'CommitHeldUp',
     ],
     keysOf,
     evolve,
@@ -76,7 +84,7 @@ export function quietPeriod(settings: QuietPeriodSettings): Process<Watched, Qui
         {
           type: 'RequestCommit',
           id,
-          data: { customerId, regionId, list, reason: commit === null ? 'quiet' : 'retry' },
+          data: { customerId, regionId, list, reason: commit?.phase === 'failed' ? 'retry' : 'quiet' },
         },
       ];
     },
@@ -124,6 +132,9 @@ function evolve(before: QuietPeriodState | undefined, event: Told<Watched>, key:
       return withChange(state, markOf(event));
     case 'CommitRequested':
       return { ...state, changed: null, waiting: null, commit: { phase: 'deploying' } };
+    case 'CommitSliceDeployed':
+    case 'CommitHeldUp':
+      return { ...state, commit: { phase: 'slow' } };
     case 'CommitCompleted':
       return state.changed === null ? undefined : { ...state, commit: null };
     case 'CommitFailed':
@@ -147,7 +158,8 @@ function dueIn(state: QuietPeriodState, settings: QuietPeriodSettings, since: Si
   const due: number[] = [];
   if (changed !== null) due.push(quietMilliseconds - since(changed));
   if (waiting !== null) due.push(quietMillisecondsMax - since(waiting));
-  if (commit !== null) due.push(retryDelay(retryMilliseconds, commit.attempt) - since(commit.failed));
+  // One that goes on slowly takes what comes meanwhile along.
+  if (commit?.phase === 'failed') due.push(retryDelay(retryMilliseconds, commit.attempt) - since(commit.failed));
   return due.length === 0 ? undefined : Math.min(...due);
 }
 

@@ -1,4 +1,4 @@
-import { type AddressLedger, regionAddresses } from '../../events/ip-control/address-ledger.ts';
+import { type AddressLedger, regionAddresses, touch } from '../../events/ip-control/address-ledger.ts';
 import type { CustomerEvent } from '../../events/ip-control/customer.ts';
 import { AddressMarks } from '../../kernel/addresses/address-marks.ts';
 
@@ -31,9 +31,8 @@ export class AddressBatch {
       const region = regionAddresses(ledger, regionId);
       const { set, cleared, either } = marks.marked();
       ledger.set(regionId, {
-        ...region,
+        ...touch(region, either),
         disabled: region.disabled.union(set).difference(cleared),
-        touched: region.touched.union(either),
       });
     }
     return ledger;

@@ -41,7 +41,7 @@ type Shown = Extract<
 
 export const addressProjection: Projection<Shown, AddressView> = {
   name: 'addresses',
-  version: 1,
+  version: 2,
   handles: [
     'SubnetAssigned',
     'SubnetReleased',

@@ -16,14 +16,21 @@ export type CommitView = Readonly<{
   completedAt: string | null;
   content: ListContent | null;
   outcomes: readonly RouterOutcome[];
+  /** While it is deployed in slices: how many of its blocks are on every router. */
+  progress: Readonly<{ done: number; total: number }> | null;
+  /** While all others have given their outcome: the routers that have not answered. */
+  waitsFor: readonly string[];
 }>;
 
-type Shown = Extract<CustomerEvent, { type: 'CommitRequested' | 'CommitCompleted' | 'CommitFailed' }>;
+type Shown = Extract<
+  CustomerEvent,
+  { type: 'CommitRequested' | 'CommitCompleted' | 'CommitFailed' | 'CommitSliceDeployed' | 'CommitHeldUp' }
+>;
 
 export const commitProjection: Projection<Shown, CommitView> = {
   name: 'commits',
-  version: 1,
-  handles: ['CommitRequested', 'CommitCompleted', 'CommitFailed'],
+  version: 2,
+  handles: ['CommitRequested', 'CommitCompleted', 'CommitFailed', 'CommitSliceDeployed', 'CommitHeldUp'],
   keysOf: (event) => [event.data.commitSetId],
   evolve: (view, event) => {
     const { commitSetId, regionId, list, attempt } = event.data;
@@ -40,9 +47,16 @@ export const commitProjection: Projection<Shown, CommitView> = {
         completedAt: null,
         content: view?.content ?? null,
         outcomes: view?.outcomes ?? [],
+        progress: view?.status === 'deploying' ? view.progress : null,
+        waitsFor: [],
       };
     }
     if (view === undefined) return undefined;
+    if (event.type === 'CommitSliceDeployed') {
+      const { done, total } = event.data;
+      return { ...view, progress: { done, total } };
+    }
+    if (event.type === 'CommitHeldUp') return { ...view, waitsFor: event.data.routers };
     const { outcomes, content, completedAt } = event.data;
     return {
       ...view,
@@ -51,6 +65,8 @@ export const commitProjection: Projection<Shown, CommitView> = {
       outcomes,
       content,
       completedAt,
+      progress: null,
+      waitsFor: [],
     };
   },
 };

@@ -39,7 +39,7 @@ type Shown = Extract<
 
 export const sourceWhitelistProjection: Projection<Shown, SourceWhitelistView> = {
   name: 'source-whitelists',
-  version: 1,
+  version: 2,
   handles: [
     'SourceWhitelistSubmitted',
     'SourceWhitelistApproved',

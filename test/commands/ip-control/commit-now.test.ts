@@ -9,7 +9,7 @@ import { commitKey, type OpenCommit } from '../../../src/commands/ip-control/cus
 import { isRefusal } from '../../../src/kernel/decider.ts';
 import { openEmbeddedLog } from '../../support/embedded-log.ts';
 import { waitUntil } from '../../support/wait-until.ts';
-import { assigned, disable, one, recordCompleted, recordFailed, registered } from './customer-examples.ts';
+import { assigned, disable, one, recordCompleted, recordFailed, recordSlice, registered } from './customer-examples.ts';
 
 type House = Awaited<ReturnType<typeof openHouse>>;
 
@@ -189,6 +189,32 @@ test('two that wait for the same attempt are both told', async ({ house }) => {
   await house.settle(open, false);
   assert.equal(await Promise.all(waits), ['failed', undefined]);
   await committing;
+});
+
+test('a deployment that goes on in slices takes what came meanwhile along, and is waited for as a whole', async ({
+  house,
+}) => {
+  await house.change('192.0.2.1');
+  const first = house.commit();
+  const open = await house.deploying();
+  await house.change('192.0.2.2');
+  const second = house.commit();
+  await hasJoined();
+  await house.customers.handle(7, recordSlice(1, 3, open), context);
+  const next = await house.deploying(2);
+  assert.is(next.commitSetId, open.commitSetId);
+  await house.settle(next, true);
+  assert.is(await first, 'success', 'the attempt that carried it was overtaken');
+  assert.is(await second, 'success');
+});
+
+test('what is still coming in slices when the time is up is in progress', async ({ house }) => {
+  await house.change('192.0.2.1');
+  const committing = house.commit();
+  await house.customers.handle(7, recordSlice(1, 3, await house.deploying()), context);
+  await hasJoined();
+  await house.log.clock.advance({ seconds: 60 });
+  assert.is(await committing, 'in_progress');
 });
 
 test.run();

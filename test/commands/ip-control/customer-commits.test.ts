@@ -9,11 +9,15 @@ import {
   assigned,
   commitCompleted,
   commitFailed,
+  commitHeldUp,
   commitRequested,
+  commitSliceDeployed,
   disabled,
   enabled,
   recordCompleted,
   recordFailed,
+  recordHeldUp,
+  recordSlice,
   registered,
   requestCommit,
 } from './customer-examples.ts';
@@ -254,5 +258,57 @@ test('whether somebody is told is decided by the URL at the moment of the outcom
     .when(recordCompleted())
     .yields(commitCompleted({}, false));
 });
+
+// Going on slowly
+
+test('how far an attempt has come is recorded as long as it is the one under way', () => {
+  given(...owner, one, commitRequested())
+    .when(recordSlice(1, 3))
+    .yields(commitSliceDeployed(1, 3));
+  given(...owner, one, commitRequested())
+    .when(recordHeldUp(['core2']))
+    .yields(commitHeldUp(['core2']));
+  for (const settled of [commitCompleted(), commitFailed(), commitRequested({ attempt: 2 })]) {
+    given(...owner, one, commitRequested(), settled)
+      .when(recordSlice(1, 3))
+      .yieldsNothing();
+    given(...owner, one, commitRequested(), settled)
+      .when(recordHeldUp(['core2']))
+      .yieldsNothing();
+  }
+});
+
+for (const [how, slow] of [
+  ['comes in slices', commitSliceDeployed(1, 3)],
+  ['waits for a router', commitHeldUp(['core2'])],
+] as const) {
+  test(`an attempt that ${how} is gone on with by the next one where something new was touched, and only there`, () => {
+    given(...owner, one, commitRequested(), another)
+      .when(requestCommit('c9'))
+      .yieldsNothing();
+    given(...owner, one, commitRequested(), slow)
+      .when(requestCommit('c9'))
+      .yieldsNothing();
+    const under = [...owner, one, commitRequested(), slow, another];
+    given(...under)
+      .when(requestCommit('c9'))
+      .yields(commitRequested({ attempt: 2 }));
+    const overtaken = [...under, commitRequested({ attempt: 2 })];
+    assert.equal(pending(...overtaken), ['192.0.2.1', '192.0.2.9']);
+    assert.equal(content(...overtaken), ['192.0.2.1', '192.0.2.9']);
+    // The attempt that was overtaken settles nothing, and tells nobody.
+    given(...overtaken)
+      .when(recordFailed())
+      .yieldsNothing();
+    given(...overtaken)
+      .when(recordCompleted())
+      .yieldsNothing();
+    // The next one has to be seen slow itself.
+    given(...overtaken, disabled(['192.0.2.77']))
+      .when(requestCommit('c9'))
+      .yieldsNothing();
+    assert.equal(pending(...overtaken, commitCompleted({ attempt: 2 })), []);
+  });
+}
 
 test.run();

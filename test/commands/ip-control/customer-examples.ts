@@ -78,6 +78,14 @@ export function commitFailed(commit: Commit = {}, notify = false): CustomerEvent
   return { type: 'CommitFailed', data: { ...settled(commit, 'failed'), notify } };
 }
 
+export function commitSliceDeployed(done: number, total: number, commit: Commit = {}): CustomerEvent {
+  return { type: 'CommitSliceDeployed', data: { ...commitOf(commit), done, total } };
+}
+
+export function commitHeldUp(routers: string[], commit: Commit = {}): CustomerEvent {
+  return { type: 'CommitHeldUp', data: { ...commitOf(commit), routers } };
+}
+
 export function requestCommit(
   commitSetId = 'c1',
   regionId = 1,
@@ -88,6 +96,14 @@ export function requestCommit(
 
 export function recordCompleted(commit: Commit = {}): CustomerCommand {
   return { type: 'RecordCommitCompleted', data: settled(commit, 'confirmed') };
+}
+
+export function recordSlice(done: number, total: number, commit: Commit = {}): CustomerCommand {
+  return { type: 'RecordCommitSlice', data: { ...commitOf(commit), step: 0, done, total } };
+}
+
+export function recordHeldUp(routers: string[], commit: Commit = {}): CustomerCommand {
+  return { type: 'RecordCommitHeldUp', data: { ...commitOf(commit), step: 0, routers } };
 }
 
 export function recordFailed(commit: Commit = {}): CustomerCommand {

@@ -9,10 +9,10 @@ import {
   whitelistStatus,
 } from '../../../src/events/ip-control/source-whitelist-ledger.ts';
 import type { CustomerEvent } from '../../../src/events/ip-control/customer.ts';
-import { coverTexts } from '../../../src/kernel/addresses/cover.ts';
 import { RangeSet } from '../../../src/kernel/addresses/range-set.ts';
 import { isRefusal } from '../../../src/kernel/decider.ts';
-import { deployedPrefixes } from '../../../src/processes/ip-control/perform-deploy-commit.ts';
+import { coverTexts } from '../../../src/kernel/addresses/cover.ts';
+import { carriedBy } from '../../../src/processes/ip-control/push-to-region.ts';
 import { plain } from '../../specification.ts';
 import { assigned, disabled } from './customer-examples.ts';
 import {
@@ -197,7 +197,8 @@ class Run {
     const routers = this.routers.get(regionId) ?? [];
     if (open?.phase !== 'deploying') return;
     const commit = { regionId, list: 'SRC_WHITELIST', commitSetId: open.commitSetId, attempt: open.attempt } as const;
-    const prefixes = deployedPrefixes(this.state, commit) ?? [];
+    const content = carriedBy(this.state, commit)?.content;
+    const prefixes = content === undefined ? [] : coverTexts(content);
     const carried = this.captured.get(regionId) ?? [];
     assert.equal(prefixes, coverOf(carried), 'what is pushed is what was approved when the commit was requested');
     for (const [at, reply] of replies.entries()) if (reply !== 'refuses') routers[at] = prefixes;

@@ -28,7 +28,11 @@ import {
 } from '../../commands/ip-control/customer-examples.ts';
 
 const ledgerOf = (...events: readonly CustomerEvent[]): AddressLedger => events.reduce(applyToLedger, EMPTY_LEDGER);
-const regionOf = (...events: readonly CustomerEvent[]) => plain(regionAddresses(ledgerOf(...events), 1));
+/** Without layers where there are none. */
+function regionOf(...events: readonly CustomerEvent[]) {
+  const { layers, ...region } = regionAddresses(ledgerOf(...events), 1);
+  return plain(layers.length === 0 ? region : { ...region, layers });
+}
 
 test('a region of which nothing is known is empty', () => {
   assert.equal(regionOf(), { owned: [], disabled: [], touched: [] });
@@ -48,7 +52,7 @@ test('each address event means one thing', () => {
     owned,
     disabled: ['192.0.2.1'],
     touched: [],
-    inDeployment: { captured: ['192.0.2.1'], content: ['192.0.2.1'] },
+    inDeployment: { captured: ['192.0.2.1'], content: ['192.0.2.1'], layers: [['192.0.2.1']] },
   });
   assert.equal(regionOf(subnet, disabled(['192.0.2.1']), commitRequested(), commitCompleted()), {
     owned,
@@ -59,6 +63,7 @@ test('each address event means one thing', () => {
     owned,
     disabled: ['192.0.2.1'],
     touched: ['192.0.2.1'],
+    layers: [[], ['192.0.2.1']],
   });
   assert.equal(regionOf(subnet, disabled(['192.0.2.1']), released(1, '192.0.2.0/30', ['192.0.2.1'])), {
     owned: [],
@@ -133,6 +138,42 @@ test('damaged texts are not read as something else', () => {
     (error: unknown) => error instanceof RangeTextError,
   );
   assert.throws(() => subnetRange('192.0.2.0'), 'broken invariant');
+});
+
+/** What the commit under way carries, by age. */
+function carried(...events: readonly CustomerEvent[]) {
+  const { captured, layers } = regionAddresses(ledgerOf(assigned(1, '192.0.2.0/24'), ...events), 1).inDeployment ?? {};
+  return { captured: captured?.toJSON(), layers: layers?.map((layer) => layer.toJSON()) };
+}
+
+test('what a commit carries is told apart by age: changed since the last capture, and before', () => {
+  const first = [disabled(['192.0.2.0-192.0.2.99']), commitRequested()];
+  const both = ['192.0.2.0-192.0.2.99', '192.0.2.200'];
+  const newest = [['192.0.2.200'], ['192.0.2.0-192.0.2.99']];
+  // A newer attempt while the first is under way, after it has failed, and once more without news.
+  assert.equal(carried(...first, disabled(['192.0.2.200']), commitRequested({ attempt: 2 })), {
+    captured: both,
+    layers: newest,
+  });
+  const failed = [...first, commitFailed(), disabled(['192.0.2.200']), commitRequested({ attempt: 2 })];
+  assert.equal(carried(...failed), { captured: both, layers: newest });
+  const again = [...failed, commitFailed({ attempt: 2 }), commitRequested({ attempt: 3 })];
+  assert.equal(carried(...again), { captured: both, layers: newest });
+  // What is changed back is news, though it was under way before.
+  assert.equal(carried(...first, commitFailed(), enabled(['192.0.2.7']), commitRequested({ attempt: 2 })).layers, [
+    ['192.0.2.7'],
+    ['192.0.2.0-192.0.2.99'],
+  ]);
+});
+
+test('a ledger with parts of every age survives its JSON', () => {
+  const events = [assigned(1, '192.0.2.0/24'), disabled(['192.0.2.1']), commitRequested(), commitFailed()];
+  for (const more of [[], [disabled(['192.0.2.9']), commitRequested({ attempt: 2 })]]) {
+    const ledger = ledgerOf(...events, ...more);
+    const json: unknown = JSON.parse(JSON.stringify(encodeLedger(ledger)));
+    const again = decodeLedger(json as ReturnType<typeof encodeLedger>, [{ cidr: '192.0.2.0/24', regionId: 1 }]);
+    assert.equal(plain(regionAddresses(again, 1)), plain(regionAddresses(ledger, 1)));
+  }
 });
 
 test.run();

@@ -47,6 +47,8 @@ const SAMPLES: Readonly<Record<string, object>> = {
   CommitRequested: { ...commit, reason: 'quiet' },
   CommitCompleted: settled,
   CommitFailed: settled,
+  CommitSliceDeployed: { ...commit, done: 1200, total: 5000 },
+  CommitHeldUp: { ...commit, routers: ['core1'] },
   SourceWhitelistSubmitted: {
     requestId: 'r1',
     input: '8.8.8.8',

@@ -15,14 +15,14 @@ test('works on one list come one after another, in order; others do not wait', a
   const turns = createListTurns();
   const order: string[] = [];
   const first = held();
-  const list = listTurn(1, 'Svc-A');
+  const list = listTurn(1, 'Svc-A', 'core1');
   const works = [
     turns.take(list, never, async () => {
       await first.work();
       order.push('first');
     }),
     turns.take(list, never, async () => void order.push('second')),
-    turns.take(listTurn(2, 'Svc-A'), never, async () => void order.push('elsewhere')),
+    turns.take(listTurn(2, 'Svc-A', 'core1'), never, async () => void order.push('elsewhere')),
     turns.take(regionTurn(1), never, async () => void order.push('the region')),
   ];
   await Promise.all(works.slice(2));

@@ -15,7 +15,9 @@ import {
   block,
   commitCompleted,
   commitFailed,
+  commitHeldUp,
   commitRequested,
+  commitSliceDeployed,
   disable,
   disabled,
   enable,
@@ -328,6 +330,35 @@ test('a commit is due, sooner or later, exactly when the customer has something 
     }),
     { numRuns: 500 },
   );
+});
+
+// Deployments that go on slowly
+
+test('what comes while a deployment goes on slowly is due after its own quiet period', () => {
+  for (const slow of [commitSliceDeployed(1, 3), commitHeldUp(['core2'])]) {
+    const history = [
+      ['12:00:00', disabled(['192.0.2.1'])],
+      ['12:02:00', commitRequested()],
+      ['12:02:30', disabled(['192.0.2.2'])],
+      ['12:02:40', slow],
+    ] as const;
+    given(...history)
+      .at(at('12:04:29'))
+      .owes();
+    given(...history)
+      .at(at('12:04:30'))
+      .owes(commit());
+    given(...history, ['12:04:30', commitRequested({ attempt: 2 })])
+      .at(at('12:10:00'))
+      .owes();
+    // Nothing new: the deployment goes on.
+    given(...history.filter((_, index) => index !== 2))
+      .at(at('13:00:00'))
+      .owes();
+    given(...history, ['12:03:00', commitCompleted()])
+      .at(at('12:04:30'))
+      .owes(commit());
+  }
 });
 
 test.run();

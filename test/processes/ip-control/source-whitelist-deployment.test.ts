@@ -68,7 +68,7 @@ async function start() {
     deploy: async (attempt = 1) => {
       const open = (await whitelist()).commits.get('1/SRC_WHITELIST');
       const commit = { regionId: 1, list: 'SRC_WHITELIST', commitSetId: open?.commitSetId ?? '', attempt } as const;
-      const data = { customerId: 7, ...commit };
+      const data = { customerId: 7, ...commit, step: 0 };
       await deploy({ type: 'DeployCommit', id: 'test', data }, new AbortController().signal);
     },
     stop: async () => {

@@ -6,6 +6,8 @@ import { commitProjection } from '../../../src/projections/ip-control/commit-vie
 import { recordedInOrder, specifyProjection } from '../../specification.ts';
 import {
   COMPLETED_AT,
+  commitHeldUp,
+  commitSliceDeployed,
   commitCompleted,
   commitFailed,
   commitRequested,
@@ -32,6 +34,8 @@ const requested = {
   completedAt: null,
   content: null,
   outcomes: [],
+  progress: null,
+  waitsFor: [],
 } as const;
 const outcome = (result: 'confirmed' | 'failed') => ({ router: 'core1', result, untouched: false, milliseconds: 12 });
 const content = contentOf(['192.0.2.1/32']);
@@ -64,6 +68,24 @@ test('commit sets are shown each on its own', () => {
   const both = given(commitRequested(), commitCompleted(), commitRequested({ commitSetId: 'c2' }));
   both.shows('c2', { ...requested, commitSetId: 'c2', requestedAt: '2026-11-27T12:02:00.000+00:00' });
   both.shows('c3', undefined);
+});
+
+test('a list that comes in slices shows how far it has come, and who is waited for, until it is settled', () => {
+  const [asked, slice] = [commitRequested(), commitSliceDeployed(1200, 5000)];
+  given(asked, slice).shows('c1', { ...requested, progress: { done: 1200, total: 5000 } });
+  given(asked, slice, commitRequested({ attempt: 2 })).shows('c1', {
+    ...requested,
+    attempt: 2,
+    progress: { done: 1200, total: 5000 },
+  });
+  given(asked, commitHeldUp(['core2'])).shows('c1', { ...requested, waitsFor: ['core2'] });
+  given(asked, slice, commitCompleted()).shows('c1', {
+    ...requested,
+    status: 'success',
+    completedAt: COMPLETED_AT,
+    content,
+    outcomes: [outcome('confirmed')],
+  });
 });
 
 test.run();

@@ -7,7 +7,7 @@ import { wantedPrefixes } from '../prefixes.ts';
 import { createTurns, stoppedBefore } from '../turns.ts';
 import { entryTexts } from './frr-answers.ts';
 import { type Change, changeFor, wishesFor } from './frr-change.ts';
-import { LINEAR_SINCE, type RouterSpeed } from './frr-load-time.ts';
+import { entriesWithin, LINEAR_SINCE, type RouterSpeed } from './frr-load-time.ts';
 import { type Applied, type FrrChange, type FrrShell, LOCKED } from './frr-shell.ts';
 
 export type FrrDriverOptions = Readonly<{
@@ -76,7 +76,7 @@ async function fulfil(change: FrrChange, task: Task, onApply: () => void): Promi
   const { speed } = change;
   const needed = changeFor(wishesFor(task.list, change.held, task.wanted), speed, false);
   if (needed === undefined) return false;
-  requireTime(needed, task, speed.majorVersion);
+  requireTime(needed, task, change);
   await change.prepare(needed.text);
   if (task.signal.aborted) throw stoppedBefore('the change', task.signal);
   onApply();
@@ -115,15 +115,19 @@ function isFulfilled({ list, wanted }: Task, { complaints, held }: Applied, spee
   return complaints.length === 0 && changeFor(wishesFor(list, held, wanted), speed, false) === undefined;
 }
 
-function requireTime(needed: Change, { list, timeLeft }: Task, majorVersion: number): void {
+function requireTime(needed: Change, { list, timeLeft }: Task, { speed, held }: FrrChange): void {
   const left = timeLeft();
   if (needed.milliseconds <= left) return;
+  const { majorVersion } = speed;
+  // Each family is a list of its own: the longer one makes new entries dear.
+  const possible = entriesWithin(left, Math.max(held.ip?.length ?? 0, held.ipv6?.length ?? 0), speed);
   const why =
     majorVersion < LINEAR_SINCE ? `; before FRR ${LINEAR_SINCE} it grows with the square of the list's length` : '';
   throw new RouterFailure(
     'too-large',
     `${list}: FRR ${majorVersion} needs about ${seconds(needed.milliseconds)} s to load ${needed.adds} entries${why}; ` +
       `${seconds(left)} s are left, so nothing was sent. A longer time limit or a newer FRR would do`,
+    { possible },
   );
 }
 

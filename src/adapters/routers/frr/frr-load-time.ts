@@ -32,3 +32,14 @@ export function loadMilliseconds(plan: Plan, speed: RouterSpeed): number {
     0.03 * (entriesBefore + adds) + adds * (0.35 + 0.000022 * whileAdding) + deletes * (0.1 + 0.0002 * whileDeleting)
   );
 }
+
+/** About how many new entries a router takes in a time, in a list that has so many already: `loadMilliseconds` the other way round. */
+export function entriesWithin(milliseconds: number, entriesBefore: number, speed: RouterSpeed): number {
+  const [square, linear, constant] =
+    speed.majorVersion < LINEAR_SINCE
+      ? [speed.loaders * 0.01, speed.loaders * (0.4 + 0.02 * entriesBefore), 0]
+      : [0.000011, 0.38 + 0.000022 * entriesBefore, 0.03 * entriesBefore];
+  const left = milliseconds - constant;
+  if (left <= 0) return 0;
+  return Math.floor((Math.sqrt(linear * linear + 4 * square * left) - linear) / (2 * square));
+}

@@ -1,6 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { loadersIn, loadMilliseconds } from '../../../../src/adapters/routers/frr/frr-load-time.ts';
+import { entriesWithin, loadersIn, loadMilliseconds } from '../../../../src/adapters/routers/frr/frr-load-time.ts';
 
 /** Seconds as measured on a quiet 2-core machine; the estimate has to be near, and grow in the same way. */
 const MEASURED = [
@@ -30,5 +30,19 @@ test('the daemons that load prefix-lists', () => {
   assert.is(loadersIn(' bgpd'), 1);
   assert.is(loadersIn(''), 1);
 });
+
+for (const majorVersion of [8, 10]) {
+  test(`FRR ${majorVersion}: as many new entries as a time has room for take that time`, () => {
+    for (const entriesBefore of [0, 100, 5000]) {
+      for (const milliseconds of [4000, 30_000]) {
+        const adds = entriesWithin(milliseconds, entriesBefore, { majorVersion, loaders: 2 });
+        const plan = { head: [], tail: [], deletes: 0, entriesBefore, adds };
+        const needed = loadMilliseconds(plan, { majorVersion, loaders: 2 });
+        assert.ok(needed <= milliseconds && needed > milliseconds * 0.9, `${adds} entries take ${needed} ms`);
+      }
+    }
+    assert.is(entriesWithin(0, 100_000, { majorVersion, loaders: 2 }), 0);
+  });
+}
 
 test.run();
