@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander';
 import { type ListKind, listKind } from '../events/ip-control/vocabulary.ts';
 import type { CommitView } from '../projections/ip-control/commit-view.ts';
+import { type WaitingChangeView, waitingSeconds } from '../projections/ip-control/waiting-change-view.ts';
 import { type CommandTools, leaf, outputOf } from './command.ts';
 import { type DiffOptions, showDifference } from './commit-diff.ts';
 import type { House } from './house.ts';
@@ -10,7 +11,7 @@ import { CommandFailure, counted, EXIT, operatorContext } from './output.ts';
 /** `commit list | diff | run`. */
 export function addCommitCommands(program: Command, tools: CommandTools): void {
   const commit = program.command('commit').description('deployments of lists to routers');
-  leaf(commit, 'list', 'list commit sets, newest first')
+  leaf(commit, 'list', 'list commit sets, newest first, and what waits for its first or next one')
     .option('--customer <customer>', 'only those of one customer')
     .addOption(listOption('only those of one list'))
     .action((options: { customer?: string; list?: ListKind; json?: boolean }) =>
@@ -89,10 +90,10 @@ async function listCommits(
 ): Promise<void> {
   await house.catchUp();
   const only = options.customer === undefined ? undefined : (await findCustomer(house, options.customer)).customerId;
-  const commits = (await house.views.commits.list())
-    .map(({ view }) => view)
-    .filter(({ customerId }) => only === undefined || customerId === only)
-    .filter(({ list }) => options.list === undefined || list === options.list);
+  const isShown = ({ customerId, list }: OfList): boolean =>
+    (only === undefined || customerId === only) && (options.list === undefined || list === options.list);
+  const commits = (await house.views.commits.list()).map(({ view }) => view).filter(isShown);
+  const waiting = await waitingChanges(house, isShown);
   commits.sort((a, b) => (a.requestedAt < b.requestedAt ? 1 : -1));
   const rows = await Promise.all(
     commits.map(async (commit) => ({
@@ -110,10 +111,62 @@ async function listCommits(
       completed_at: commit.completedAt,
       problems: [...waitProblems(commit), ...outcomeProblems(commit)].join('; ') || null,
       outcomes: commit.outcomes,
+      waiting_seconds: waiting.takeAge(commit),
     })),
   );
   outputOf(options, tools).table(
-    ['id', 'customer', 'region', 'list', 'status', 'attempt', 'prefixes', 'requested_at', 'completed_at', 'problems'],
-    rows,
+    [
+      'id',
+      'customer',
+      'region',
+      'list',
+      'status',
+      'attempt',
+      'prefixes',
+      'requested_at',
+      'completed_at',
+      'waiting_seconds',
+      'problems',
+    ],
+    [...rows, ...(await Promise.all(waiting.left().map((view) => waitingRow(house, view))))],
   );
+}
+
+type OfList = Readonly<{ customerId: number; regionId: number; list: ListKind }>;
+
+function keyOf({ customerId, regionId, list }: OfList): string {
+  return `${customerId}/${regionId}/${list}`;
+}
+
+/** The ages of lists' oldest changes that are not on all routers: told with the newest commit that carries them, the others alone. */
+async function waitingChanges(house: House, isShown: (list: OfList) => boolean) {
+  const now = house.clock.now().epochMilliseconds;
+  const views = (await house.views.waitingChanges.list()).map(({ view }) => view).filter(isShown);
+  const carried = new Map(views.filter(({ carriedSince }) => carriedSince !== null).map((view) => [keyOf(view), view]));
+  return {
+    takeAge: (commit: OfList): number | null => {
+      const view = carried.get(keyOf(commit));
+      carried.delete(keyOf(commit));
+      return view === undefined ? null : waitingSeconds(view, now);
+    },
+    left: (): readonly WaitingChangeView[] => views.filter(({ carriedSince }) => carriedSince === null),
+  };
+}
+
+async function waitingRow(house: House, waiting: WaitingChangeView): Promise<Readonly<Record<string, unknown>>> {
+  const { customerId, regionId, list } = waiting;
+  return {
+    id: null,
+    customer: (await house.views.customers.get(String(customerId)))?.name ?? customerId,
+    region: (await house.views.regions.get(String(regionId)))?.name ?? regionId,
+    list,
+    status: 'waiting',
+    attempt: null,
+    prefixes: null,
+    requested_at: null,
+    completed_at: null,
+    problems: null,
+    outcomes: [],
+    waiting_seconds: waitingSeconds(waiting, house.clock.now().epochMilliseconds),
+  };
 }

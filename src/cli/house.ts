@@ -29,6 +29,7 @@ import type { WhitelistRequestView } from '../projections/ip-control/source-whit
 import type { SourceWhitelistView } from '../projections/ip-control/source-whitelist-view.ts';
 import type { SubnetView } from '../projections/ip-control/subnet-view.ts';
 import type { TokenView } from '../projections/ip-control/token-view.ts';
+import type { WaitingChangeView } from '../projections/ip-control/waiting-change-view.ts';
 import type { AssetView } from '../projections/worker-pools/asset-view.ts';
 import type { PoolUsageView } from '../projections/worker-pools/pool-usage-view.ts';
 import type { ScopeUsageView } from '../projections/worker-pools/scope-usage-view.ts';
@@ -83,6 +84,7 @@ export type House = Readonly<{
     sourceWhitelists: Views<SourceWhitelistView>;
     whitelistRequests: Views<WhitelistRequestView>;
     commits: Views<CommitView>;
+    waitingChanges: Views<WaitingChangeView>;
     administrators: Views<AdministratorView>;
     workerPools: Views<WorkerPoolView>;
     poolUsage: Views<PoolUsageView>;

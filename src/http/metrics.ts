@@ -1,7 +1,10 @@
 import { createServer, type Server } from 'node:http';
 import { Temporal } from '@js-temporal/polyfill';
+import { listKind } from '../events/ip-control/vocabulary.ts';
+import type { Clock } from '../ports/clock.ts';
 import type { Log } from '../ports/log.ts';
 import type { RouterUpkeep, RouterUpkeepView } from '../projections/ip-control/router-upkeep-view.ts';
+import { type WaitingChangeView, waitingSeconds } from '../projections/ip-control/waiting-change-view.ts';
 import type { Views } from '../projections/shelf.ts';
 
 const TEXT_FORMAT = 'text/plain; version=0.0.4; charset=utf-8';
@@ -38,20 +41,30 @@ const GAUGES: readonly Gauge[] = [
 
 /** `GET /metrics` for a monitoring system, in Prometheus' text format; not listening yet. It names routers and regions, and no customer. */
 export function createMetricsServer(
-  upkeep: Pick<Views<RouterUpkeepView>, 'list'>,
+  views: Readonly<{
+    routerUpkeep: Pick<Views<RouterUpkeepView>, 'list'>;
+    waitingChanges: Pick<Views<WaitingChangeView>, 'list'>;
+  }>,
   restored: () => Promise<readonly RestoredRegion[]>,
-  log: Log,
+  { clock, log }: Readonly<{ clock: Clock; log: Log }>,
 ): Server {
   return createServer((request, response) => {
     const [path] = (request.url ?? '').split('?');
     if (path !== '/metrics') return void response.writeHead(404).end();
     if (request.method !== 'GET' && request.method !== 'HEAD')
       return void response.writeHead(405, { Allow: 'GET, HEAD' }).end();
-    Promise.all([upkeep.list(), restored()]).then(
-      ([views, regions]) =>
-        response
+    Promise.all([views.routerUpkeep.list(), views.waitingChanges.list(), restored()]).then(
+      ([upkeep, waiting, regions]) => {
+        const names = new Map(upkeep.map(({ key, view }) => [Number(key), view.region]));
+        const changes = waiting.map(({ view }) => view);
+        return response
           .writeHead(200, { 'Content-Type': TEXT_FORMAT })
-          .end(metricsText(views.map(({ view }) => view)) + restoredText(regions)),
+          .end(
+            metricsText(upkeep.map(({ view }) => view)) +
+              waitingText(names, changes, clock.now().epochMilliseconds) +
+              restoredText(regions),
+          );
+      },
       (error: unknown) => {
         log.warn({ error }, 'metrics could not be read');
         response.writeHead(503, { 'Retry-After': '5' }).end();
@@ -73,6 +86,24 @@ export function metricsText(regions: readonly RouterUpkeepView[]): string {
     );
     return `# HELP ${name} ${help}\n# TYPE ${name} gauge\n${samples.join('')}`;
   }).join('');
+}
+
+/** How long the oldest change of each region and list waits; 0 where all are on the routers. */
+export function waitingText(
+  regions: ReadonlyMap<number, string>,
+  changes: readonly WaitingChangeView[],
+  nowMilliseconds: number,
+): string {
+  const name = 'edgeward_oldest_waiting_change_seconds';
+  const help = 'The age of the oldest change that is not on all routers of the region; 0 when there is none.';
+  const samples = [...regions].flatMap(([regionId, region]) =>
+    listKind.options.map((list) => {
+      const own = changes.filter((change) => change.regionId === regionId && change.list === list);
+      const age = own.reduce((oldest, change) => Math.max(oldest, waitingSeconds(change, nowMilliseconds)), 0);
+      return `${name}{region="${escaped(region)}",list="${list}"} ${age}\n`;
+    }),
+  );
+  return `# HELP ${name} ${help}\n# TYPE ${name} gauge\n${samples.join('')}`;
 }
 
 /** A region, and whether its routers keep what a restored log does not explain. */

@@ -123,7 +123,7 @@ async function startParts(
     trustProxy: config.trustProxy,
     ...(stores.rateLimits === undefined ? {} : { rateLimitStore: sharedCounts(stores.rateLimits, { clock, log }) }),
   });
-  const metrics = createMetricsServer(views.routerUpkeep, restoring.byRegion, log);
+  const metrics = createMetricsServer(views, restoring.byRegion, { clock, log });
   let evidenceRecovery: EvidenceRecovery | undefined;
   let stopping: Promise<void> | undefined;
   const stop = (): Promise<void> => (stopping ??= stopParts());

@@ -8,6 +8,7 @@ import { routerUpkeepProjection } from '../projections/ip-control/router-upkeep-
 import { sourceWhitelistProjection } from '../projections/ip-control/source-whitelist-view.ts';
 import { subnetProjection } from '../projections/ip-control/subnet-view.ts';
 import { tokenProjection } from '../projections/ip-control/token-view.ts';
+import { waitingChangeProjection } from '../projections/ip-control/waiting-change-view.ts';
 import { assetProjection } from '../projections/worker-pools/asset-view.ts';
 import { poolUsageProjection } from '../projections/worker-pools/pool-usage-view.ts';
 import { scopeUsageProjection } from '../projections/worker-pools/scope-usage-view.ts';
@@ -29,6 +30,7 @@ export function openViews(reading: DirectReading) {
     sourceWhitelists: servedViewOf(sourceWhitelistProjection, reading),
     whitelistRequests: servedViewOf(whitelistRequestProjection, reading),
     commits: servedViewOf(commitProjection, reading),
+    waitingChanges: servedViewOf(waitingChangeProjection, reading),
     administrators: servedViewOf(administratorProjection, reading),
     workerPools: servedViewOf(workerPoolProjection, reading),
     poolUsage: servedViewOf(poolUsageProjection, reading),

@@ -54,6 +54,13 @@ test('before the first commit there is none to list, and nothing to change', asy
 
 test('a difference is what a commit would change on each router, from what the router really has', async () => {
   await changed(acme.token, { action: 'disable', cidr: '203.0.113.0/30' }, { action: 'disable', ips: ['2001:db8::1'] });
+  const waiting = z
+    .array(z.object({ id: z.null(), status: z.string(), customer: z.string(), waiting_seconds: z.int().nonnegative() }))
+    .parse(await edgeward.json('commit', 'list'));
+  assert.equal(
+    waiting.map(({ status, customer }) => [status, customer]),
+    [['waiting', 'Acme']],
+  );
   writeFileSync(routerFile('eu-west-2'), '203.0.113.0/30\n203.0.113.64/26\n');
   const recorded = await eventTypesOf(async () => {
     const { exitCode, out } = await edgeward.command('commit', 'diff', 'Acme', 'eu-west');
@@ -182,6 +189,7 @@ test('commits are listed, newest first, of all customers or of one', async () =>
     requested_at: z.string(),
     completed_at: z.string(),
     outcomes: z.array(z.object({ router: z.string(), result: z.string() })),
+    waiting_seconds: z.null(),
   });
   const all = z.array(row).parse(await edgeward.json('commit', 'list'));
   assert.equal(
@@ -211,7 +219,10 @@ test('commits are listed, newest first, of all customers or of one', async () =>
   const own = z.array(row).parse(await edgeward.json('commit', 'list', '--customer', 'Other'));
   assert.is(own.length, 1);
   const { out } = await edgeward.command('commit', 'list', '--customer', 'Acme');
-  assert.match(out, /^ID +CUSTOMER +REGION +LIST +STATUS +ATTEMPT +PREFIXES +REQUESTED_AT +COMPLETED_AT +PROBLEMS$/m);
+  assert.match(
+    out,
+    /^ID +CUSTOMER +REGION +LIST +STATUS +ATTEMPT +PREFIXES +REQUESTED_AT +COMPLETED_AT +WAITING_SECONDS +PROBLEMS$/m,
+  );
   assert.is(out.trim().split('\n').length, 5);
 });
 

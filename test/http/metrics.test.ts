@@ -1,7 +1,7 @@
 import { request } from 'undici';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { metricsText } from '../../src/http/metrics.ts';
+import { metricsText, waitingText } from '../../src/http/metrics.ts';
 import { addRegion, openEdgeward } from '../support/edgeward-server.ts';
 import { freePort } from '../support/free-port.ts';
 
@@ -28,6 +28,22 @@ test('each gauge is named, explained and given for every router that has one; la
   assert.not(lines.some((line) => line.startsWith('edgeward_router_last_repair_timestamp_seconds{')));
 });
 
+test('the oldest change that is not on all routers is given for each region and list, and none as 0', () => {
+  const change = { list: 'BLACKHOLE', carriedSince: null } as const;
+  const changes = [
+    { ...change, customerId: 7, regionId: 1, waitingSince: '2026-11-27T12:00:00.000+00:00' },
+    { ...change, customerId: 8, regionId: 1, waitingSince: '2026-11-27T11:50:00.000+00:00' },
+    { ...change, customerId: 8, regionId: 2, waitingSince: '2026-11-27T11:40:00.000+00:00' },
+  ];
+  const lines = waitingText(new Map([[1, 'ams']]), changes, Date.parse('2026-11-27T12:01:00Z')).split('\n');
+  assert.equal(lines.slice(1), [
+    '# TYPE edgeward_oldest_waiting_change_seconds gauge',
+    'edgeward_oldest_waiting_change_seconds{region="ams",list="BLACKHOLE"} 660',
+    'edgeward_oldest_waiting_change_seconds{region="ams",list="SRC_WHITELIST"} 0',
+    '',
+  ]);
+});
+
 test('metrics have a port of their own, and are nowhere without one', async () => {
   const port = await freePort();
   const edgeward = await openEdgeward({ METRICS_PORT: String(port) });
@@ -36,7 +52,9 @@ test('metrics have a port of their own, and are nowhere without one', async () =
   const metrics = await request(`http://127.0.0.1:${port}/metrics`);
   assert.is(metrics.statusCode, 200);
   assert.match(String(metrics.headers['content-type']), /^text\/plain; version=0\.0\.4/);
-  assert.match(await metrics.body.text(), '# TYPE edgeward_router_enabled gauge');
+  const text = await metrics.body.text();
+  assert.match(text, '# TYPE edgeward_router_enabled gauge');
+  assert.match(text, 'edgeward_oldest_waiting_change_seconds{region="eu-west",list="BLACKHOLE"} 0');
   assert.is((await request(`http://127.0.0.1:${port}/api/v1/subnets`)).statusCode, 404);
   assert.is((await request(`http://127.0.0.1:${port}/metrics`, { method: 'POST' })).statusCode, 405);
   const elsewhere = await request(`${url}/metrics`);

@@ -1,0 +1,62 @@
+import { LIST_EVENTS, type ListEvent, listKeysOf, listOf } from '../../events/ip-control/list-changes.ts';
+import type { ListKind } from '../../events/ip-control/vocabulary.ts';
+import type { Told } from '../../kernel/event.ts';
+import { epochMilliseconds } from '../../kernel/months.ts';
+import type { Projection } from '../../kernel/projection.ts';
+import { streamId } from '../../kernel/stream-name.ts';
+
+/** A list with changes that are not on all routers. Key: `customer/region/list`. Instants as in the events. */
+export type WaitingChangeView = Readonly<{
+  customerId: number;
+  regionId: number;
+  list: ListKind;
+  /** Of the oldest change that a commit under way carries, or one that has failed. */
+  carriedSince: string | null;
+  /** Of the oldest change that no commit has captured yet. */
+  waitingSince: string | null;
+}>;
+
+export const waitingChangeProjection: Projection<ListEvent, WaitingChangeView> = {
+  name: 'waiting-changes',
+  version: 1,
+  handles: LIST_EVENTS,
+  keysOf: listKeysOf,
+  evolve,
+};
+
+/** The age of the oldest change that is not on all routers, in whole seconds; an instant in the future counts as now. */
+export function waitingSeconds({ carriedSince, waitingSince }: WaitingChangeView, nowMilliseconds: number): number {
+  const since = carriedSince ?? waitingSince;
+  return since === null ? 0 : Math.max(0, Math.floor((nowMilliseconds - epochMilliseconds(since)) / 1000));
+}
+
+function evolve(
+  before: WaitingChangeView | undefined,
+  event: Told<ListEvent>,
+  key: string,
+): WaitingChangeView | undefined {
+  switch (event.type) {
+    case 'CommitRequested':
+      return before && { ...before, carriedSince: before.carriedSince ?? before.waitingSince, waitingSince: null };
+    case 'CommitCompleted':
+      return before === undefined || before.waitingSince === null ? undefined : { ...before, carriedSince: null };
+    case 'CommitFailed':
+      return before;
+    case 'SubnetReleased':
+      return event.data.wasDisabled.length === 0 ? before : changed(before, event, key);
+    case 'AddressesDisabled':
+    case 'AddressesEnabled':
+    case 'SourceWhitelistSubmitted':
+    case 'SourceWhitelistApproved':
+    case 'SourceWhitelistRemoved':
+      return changed(before, event, key);
+  }
+}
+
+/** Most events of a log come by here, of lists that wait already. */
+function changed(before: WaitingChangeView | undefined, event: Told<ListEvent>, key: string): WaitingChangeView {
+  const waitingSince = event.metadata.at;
+  if (before !== undefined) return before.waitingSince === null ? { ...before, waitingSince } : before;
+  const [customerId, regionId] = [Number(streamId(event.stream)), Number(key.split('/')[1])];
+  return { customerId, regionId, list: listOf(event), carriedSince: null, waitingSince };
+}
