@@ -61,6 +61,7 @@ function houseOf(config: Config, log: Log, stores: Stores): House {
   const everyName = projections.map(({ name }) => name);
   /** What this command does itself may be the first that is done with a log that was put back. */
   const beforePushing = async (): Promise<void> => {
+    await mendAlone(stores);
     const ahead = await findAheadOfLog(everyName, { store, readModels, log });
     if (ahead !== undefined) await whenAhead(ahead);
   };
@@ -79,9 +80,13 @@ function houseOf(config: Config, log: Log, stores: Stores): House {
     catchUp: () => catchUp(stores, Object.values(views), whenAhead, log),
     projections: {
       names: everyName,
-      status: () => projectionStatus(stores, projections, log),
-      rebuild: (names, progress) => {
+      status: async () => {
+        await mendAlone(stores);
+        return projectionStatus(stores, projections, log);
+      },
+      rebuild: async (names, progress) => {
         keepHeapSmall();
+        await mendAlone(stores);
         const wanted = shelves().filter(({ name }) => names.includes(name));
         return rebuildProjections(wanted, { store, readModels, clock, log, whenAhead }, progress);
       },
@@ -111,6 +116,13 @@ async function catchUp(
   } finally {
     if (!('heldBy' in lease)) await lease.release();
   }
+}
+
+/** What is damaged is put aside by whoever alone may write it: beside a running server it is the server's. */
+async function mendAlone({ readModels, leases, areShared }: Stores): Promise<void> {
+  if (areShared) return;
+  const lease = await leases.tryAcquire(LEADERS_LEASE);
+  if (!('heldBy' in lease)) await holding(lease, () => readModels.mend());
 }
 
 async function projectionStatus(

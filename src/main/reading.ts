@@ -26,7 +26,8 @@ export function readingAlone(leadership: Leadership, clock: Clock): Reading {
     reached,
     shown: (position) => shown(reached, position, SHOWN_MILLISECONDS.alone),
     isReadable: () => leadership.leads(),
-    isCaughtUp: async () => leadership.leads(),
+    // It may have to open the views once more, when they were found to be damaged.
+    isCaughtUp: async () => leadership.leads() && leadership.term()?.projector.isReadable() === true,
   };
 
   async function reached(position: bigint, timeoutMilliseconds: number): Promise<boolean> {

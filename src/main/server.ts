@@ -101,6 +101,7 @@ async function startParts(
   options: ServeOptions,
 ): Promise<RunningServer> {
   const [clock, ids] = [systemClock, systemIds];
+  if (own.first !== undefined) await stores.readModels.mend();
   const startedAt = await stores.store.end();
   const runners = await startRunners(config, log, stores, own.first, options);
   const { aggregates, views, reading, watch, restoring, ended } = runners;

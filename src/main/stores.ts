@@ -128,8 +128,11 @@ export async function openEventStore(
 
 async function openReadSide({ readModelUrl, dataDir }: Config, log: Log, label: string): Promise<ReadSide> {
   if (isEmbedded(readModelUrl)) {
-    const file = join(dataDir, 'views.db');
-    const { readModels, snapshots } = openedOrRefused(file, () => openSqliteReadModels({ file }));
+    const { readModels, snapshots } = openSqliteReadModels({
+      file: join(dataDir, 'views.db'),
+      log,
+      clock: systemClock,
+    });
     const folder = join(dataDir, 'evidence');
     const evidence = openedOrRefused(folder, () => openEvidenceFiles(folder));
     return { readModels, snapshots, evidence, shared: undefined, close: () => readModels.close() };

@@ -30,6 +30,11 @@ export type ViewSave = Readonly<{
 export type ReadModels = Readonly<{
   /** Where they are, for people: the path of their file, or what their server is called. */
   name: string;
+  /**
+   * For whoever alone keeps the views, before he opens them: what is stored and can't be relied upon is put aside, loudly, and
+   * everything begins empty. Looks through all of it the first time.
+   */
+  mend: () => Promise<void>;
   /** The generation that readers see, or `undefined` when the projection was never built. */
   active: (projection: string) => Promise<Collection | undefined>;
   /** How the active generations of these projections stand; those that were never built are left out. */
@@ -54,5 +59,13 @@ export type ReadModels = Readonly<{
 
 /** The generation was dropped, because another process has rebuilt the projection: open it again. Thrown by `save`, nothing was saved. */
 export class CollectionGone extends Error {
-  override readonly name = 'CollectionGone';
+  override readonly name: string = 'CollectionGone';
+}
+
+/**
+ * What is stored is not what was saved; the message names where and what. Nothing of it is read or written any more until whoever
+ * keeps the views has it mended: he begins anew then. `cause` says what was met.
+ */
+export class ReadModelsDamaged extends CollectionGone {
+  override readonly name: string = 'ReadModelsDamaged';
 }

@@ -29,6 +29,8 @@ export type Projector = Readonly<{
   run: (signal: AbortSignal) => Promise<void>;
   /** The position up to which every view has applied the log. */
   position: () => bigint;
+  /** Whether readers see all that the log held when the shelves were opened last. */
+  isReadable: () => boolean;
   /** Resolves `true` once `position` is applied, `false` after `timeoutMilliseconds`. */
   reached: (position: bigint, timeoutMilliseconds: number) => Promise<boolean>;
   /** Calls back after each page with what it changed, and its last position. Once, before `run`. */
@@ -64,6 +66,7 @@ export function openProjector(feeds: readonly Feed[], dependencies: ProjectorDep
     catchUp: (progress) => projector.catchUp(progress),
     run: (signal) => projector.run(signal),
     position: () => projector.position(),
+    isReadable: () => projector.isReadable(),
     reached: (position, timeoutMilliseconds) => projector.reached(position, timeoutMilliseconds),
     onTouched: (listener) => projector.onTouched(listener),
   };
@@ -119,6 +122,7 @@ class LogProjector implements Projector {
     this.#readableFrom = end;
     // Who waited goes on waiting, for what is opened now.
     earlier.reach(earlierEnd);
+    if (this.#with.writes) await this.#with.readModels.mend();
     const names = this.#feeds.map(({ name }) => name);
     const ahead = await findAheadOfLog(names, this.#with);
     if (ahead !== undefined && this.#with.writes) await this.#with.whenAhead?.(ahead);
@@ -256,6 +260,10 @@ class LogProjector implements Projector {
     this.#sight.reach(position);
   }
 
+  isReadable(): boolean {
+    return this.#isOpen && this.#sight.position() >= this.#readableFrom;
+  }
+
   #readable(): Promise<void> | undefined {
     return this.#sight.position() >= this.#readableFrom ? undefined : this.#untilReadable();
   }
@@ -294,7 +302,7 @@ class LogProjector implements Projector {
   }
 
   async #openAgain(): Promise<void> {
-    this.#with.log.info({}, 'projections were rebuilt by another process; opening them again');
+    this.#with.log.info({}, 'the views in use are no more, or no good; opening them again');
     await this.#saver.settled();
     this.#isGone = false;
     await this.open();

@@ -62,6 +62,7 @@ function idleTerm(tell: (what: string) => void): Term & Readonly<{ fail: (error:
       catchUp: unused,
       run: unused,
       position: () => 0n,
+      isReadable: () => true,
       reached: async () => true,
       onTouched: () => undefined,
     },

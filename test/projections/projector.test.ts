@@ -83,6 +83,7 @@ async function expectedViews(log: EmbeddedLog): Promise<unknown> {
 async function emptyReadModels(): Promise<ReadModels> {
   return {
     name: 'nothing',
+    mend: async () => undefined,
     active: async () => undefined,
     standing: async () => new Map(),
     begin: () => Promise.reject(new Error('nothing is built here')),

@@ -55,7 +55,7 @@ export async function openEmbeddedLog(): Promise<EmbeddedLog> {
     return connection;
   };
   const openReadModels = (): ReadModels => {
-    const { readModels } = openSqliteReadModels({ file: join(folder.path, 'views.db') });
+    const { readModels } = openSqliteReadModels({ file: join(folder.path, 'views.db'), log, clock });
     opened.push(readModels);
     return readModels;
   };

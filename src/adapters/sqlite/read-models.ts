@@ -1,100 +1,135 @@
 import type Database from 'better-sqlite3';
-import type { Collection, ReadModels } from '../../ports/read-models.ts';
+import type { Clock } from '../../ports/clock.ts';
+import { StoreUnavailable } from '../../ports/event-store.ts';
+import type { Log } from '../../ports/log.ts';
+import { type ReadModels, ReadModelsDamaged } from '../../ports/read-models.ts';
 import type { Snapshots } from '../../ports/snapshots.ts';
+import { openedOrRefused } from '../open-failure.ts';
 import { openDatabase } from './database.ts';
-import { createDocuments, type Documents, dropDocuments, openDocuments } from './documents.ts';
-import { accessTo } from './file-access.ts';
-import { openGenerations } from './generations.ts';
-import { openSnapshots } from './snapshots.ts';
+import { accessTo, type FileAccess } from './file-access.ts';
+import { openSnapshots, type StoredSnapshots } from './snapshots.ts';
+import { openStoredViews, type StoredViews } from './stored-views.ts';
+import { isDamage, refuseDirectory, setAside } from './views-damage.ts';
 import { VIEWS_FILE } from './views-file.ts';
 
 export type SqliteReadModelsOptions = Readonly<{
   file: string;
+  log: Log;
+  clock: Pick<Clock, 'now'>;
   /** How long another process may hold the file before a call fails. */
   busyMilliseconds?: number;
 }>;
 
-type ListQuery = Parameters<ReadModels['list']>[1];
-
 /**
  * Views and snapshots in one SQLite file, apart from the log: it may be deleted, and is made again. Other processes may read
  * while this one writes. Closing the read models closes the file for both.
+ *
+ * It is opened when it is first used: who needs no views is not disturbed by a file that is damaged. Every document, snapshot
+ * and position has a checksum, and each generation one over all of it, so that damage is found, and never answered with.
  */
-export function openSqliteReadModels({ file, busyMilliseconds }: SqliteReadModelsOptions): Readonly<{
+export function openSqliteReadModels(options: SqliteReadModelsOptions): Readonly<{
   readModels: ReadModels;
   snapshots: Snapshots;
 }> {
-  const db = openDatabase(file, VIEWS_FILE);
-  const free = accessTo(db, busyMilliseconds);
-  const generations = openGenerations(db);
-  const documents = rememberedDocuments(db);
-
-  const begin = db.transaction((projection: string, version: number) => {
-    const collection = generations.add(projection, version);
-    createDocuments(db, collection.generation);
-    return collection;
-  });
-  const activate = db.transaction((collection: Collection) => {
-    for (const generation of generations.activate(collection)) dropDocuments(db, generation);
-  });
-  const save = db.transaction((saves: Parameters<ReadModels['save']>[0]) => {
-    for (const { collection, position, anchor, changes } of saves) {
-      generations.setPosition(collection, position, anchor);
-      for (const change of changes) documents(collection).change(change);
-    }
-  });
-  const standing = db.transaction((projections: readonly string[]) => {
-    const found = projections
-      .map((projection) => generations.active(projection))
-      .filter((active) => active !== undefined);
-    return new Map(found.map((collection) => [collection.projection, generations.standing(collection)]));
-  });
-  // A generation that was dropped must not look like an empty one: its position is asked for first.
-  const load = db.transaction((collection: Collection, keys: readonly string[]) => {
-    generations.position(collection);
-    return loadAll(documents(collection), keys);
-  });
-  const list = db.transaction((collection: Collection, { prefix, after, limit }: ListQuery) => {
-    generations.position(collection);
-    return documents(collection)
-      .list(prefix, after, limit)
-      .filter(({ key }) => key.startsWith(prefix));
-  });
-
+  const file = new ViewsFile(options);
+  const views = <T>(work: (views: StoredViews) => T): Promise<T> => file.use((opened) => work(opened.views));
   return {
     readModels: {
-      name: file,
-      active: (projection) => free(() => generations.active(projection)),
-      standing: (projections) => free(() => standing(projections)),
-      begin: (projection, version) => free(() => begin.immediate(projection, version)),
-      activate: (collection) => free(() => activate.immediate(collection)),
-      position: (collection) => free(() => generations.position(collection)),
-      load: (collection, keys) => free(() => load(collection, keys)),
-      list: (collection, query) => free(() => list(collection, query)),
-      save: (saves) => free(() => save.immediate(saves)),
-      close: async () => void db.close(),
+      name: options.file,
+      mend: () => file.mend(),
+      active: (projection) => views(({ active }) => active(projection)),
+      standing: (projections) => views(({ standing }) => standing(projections)),
+      begin: (projection, version) => views(({ begin }) => begin(projection, version)),
+      activate: (collection) => views(({ activate }) => activate(collection)),
+      position: (collection) => views(({ position }) => position(collection)),
+      load: (collection, keys) => views(({ load }) => load(collection, keys)),
+      list: (collection, query) => views(({ list }) => list(collection, query)),
+      save: (saves) => views(({ save }) => save(saves)),
+      close: async () => file.close(),
     },
-    snapshots: openSnapshots(db, free),
+    snapshots: {
+      load: (stream) => file.use(({ snapshots }) => snapshots.load(stream)),
+      save: (stream, snapshot) => file.use(({ snapshots }) => snapshots.save(stream, snapshot)),
+    },
   };
 }
 
-function loadAll({ load }: Documents, keys: readonly string[]): ReadonlyMap<string, string> {
-  const found = new Map<string, string>();
-  for (const key of keys) {
-    const json = load(key);
-    if (json !== undefined) found.set(key, json);
+type Opened = Readonly<{ db: Database.Database; free: FileAccess; views: StoredViews; snapshots: StoredSnapshots }>;
+
+class ViewsFile {
+  readonly #with: SqliteReadModelsOptions;
+  #opened: Opened | undefined;
+  /** What shows that the file can't be relied upon; nothing is read from it or written to it any more. */
+  #damage: ReadModelsDamaged | undefined;
+  #isLookedThrough = false;
+  #isClosed = false;
+
+  constructor(options: SqliteReadModelsOptions) {
+    this.#with = options;
   }
-  return found;
+
+  /** @throws ReadModelsDamaged, StoreRefused, StoreUnavailable */
+  async use<T>(work: (opened: Opened) => T): Promise<T> {
+    if (this.#isClosed) throw new StoreUnavailable(`${this.#with.file} is closed`);
+    if (this.#damage !== undefined) throw this.#damage;
+    try {
+      const opened = (this.#opened ??= open(this.#with));
+      return await opened.free(() => work(opened));
+    } catch (error) {
+      if (isDamage(error)) throw this.#damaged(error);
+      // What is no damage on the way to an open file is for the operator.
+      if (this.#opened === undefined) openedOrRefused(this.#with.file, () => rethrow(error));
+      throw error;
+    }
+  }
+
+  /** Looks through everything once; later it knows of what readers and writers have met. */
+  async mend(): Promise<void> {
+    if (!this.#isLookedThrough) await this.#lookThrough();
+    this.#isLookedThrough = true;
+    const damage = this.#damage;
+    if (damage === undefined) return;
+    const { file, log, clock } = this.#with;
+    this.#opened?.db.close();
+    this.#opened = undefined;
+    const aside = setAside(file, clock.now().toString());
+    this.#damage = undefined;
+    log.error({ error: damage.cause, file, aside }, `${damage.message}; it is kept as ${aside}, and a new one is made`);
+  }
+
+  async #lookThrough(): Promise<void> {
+    try {
+      await this.use(({ views }) => views.lookThrough());
+    } catch (error) {
+      if (!(error instanceof ReadModelsDamaged)) throw error;
+    }
+  }
+
+  #damaged(cause: unknown): ReadModelsDamaged {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    const damage = new ReadModelsDamaged(`${this.#with.file} is damaged: ${reason}`, { cause });
+    this.#damage ??= damage;
+    return damage;
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#opened?.db.close();
+  }
 }
 
-/** The statements on a projection's documents, prepared once for its newest generation in use. */
-function rememberedDocuments(db: Database.Database): (collection: Collection) => Documents {
-  const opened = new Map<string, Readonly<{ generation: number; documents: Documents }>>();
-  return ({ projection, generation }) => {
-    const known = opened.get(projection);
-    if (known?.generation === generation) return known.documents;
-    const documents = openDocuments(db, generation);
-    opened.set(projection, { generation, documents });
-    return documents;
-  };
+function rethrow(error: unknown): never {
+  throw error;
+}
+
+function open({ file, busyMilliseconds }: SqliteReadModelsOptions): Opened {
+  refuseDirectory(file);
+  const db = openDatabase(file, VIEWS_FILE);
+  try {
+    const free = accessTo(db, busyMilliseconds);
+    return { db, free, views: openStoredViews(db), snapshots: openSnapshots(db) };
+  } catch (error) {
+    db.close();
+    throw error;
+  }
 }

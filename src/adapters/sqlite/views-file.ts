@@ -19,7 +19,9 @@ export const VIEWS_FILE: DatabaseKind = {
       version INTEGER NOT NULL,
       is_active INTEGER NOT NULL DEFAULT 0,
       position INTEGER,
-      anchor TEXT
+      anchor TEXT,
+      digest INTEGER,
+      seal INTEGER
     ) STRICT;
     CREATE UNIQUE INDEX one_active_generation ON generations (projection) WHERE is_active;
     CREATE TABLE snapshots (
@@ -28,7 +30,13 @@ export const VIEWS_FILE: DatabaseKind = {
       revision INTEGER NOT NULL,
       hash TEXT NOT NULL,
       at TEXT NOT NULL,
-      json TEXT NOT NULL
+      json TEXT NOT NULL,
+      checksum INTEGER
     ) STRICT`,
-  additions: [{ table: 'generations', column: 'anchor', definition: 'TEXT' }],
+  additions: [
+    { table: 'generations', column: 'anchor', definition: 'TEXT' },
+    { table: 'generations', column: 'digest', definition: 'INTEGER' },
+    { table: 'generations', column: 'seal', definition: 'INTEGER' },
+    { table: 'snapshots', column: 'checksum', definition: 'INTEGER' },
+  ],
 };

@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import Database from 'better-sqlite3';
+import { systemClock } from '../../../src/adapters/clock.ts';
+import { createLog } from '../../../src/adapters/log.ts';
 import { openDatabase } from '../../../src/adapters/sqlite/database.ts';
 import { openSqliteReadModels } from '../../../src/adapters/sqlite/read-models.ts';
 import { VIEWS_FILE } from '../../../src/adapters/sqlite/views-file.ts';
@@ -12,18 +14,22 @@ import { readModelsContract } from '../../contracts/read-models.ts';
 import { snapshotsContract } from '../../contracts/snapshots.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
+function openViews(file: string, busyMilliseconds = 5_000) {
+  return openSqliteReadModels({ file, log: createLog({ level: 'silent' }), clock: systemClock, busyMilliseconds });
+}
+
 readModelsContract('read models in a SQLite file', async () => {
   const { path, remove } = await temporaryFolder();
-  return { open: async () => openSqliteReadModels({ file: join(path, 'views.db') }).readModels, stop: remove };
+  return { open: async () => openViews(join(path, 'views.db')).readModels, stop: remove };
 });
 
 snapshotsContract('snapshots in a SQLite file', async () => {
   const { path, remove } = await temporaryFolder();
-  const opened = [openSqliteReadModels({ file: join(path, 'views.db') })];
+  const opened = [openViews(join(path, 'views.db'))];
   return {
     snapshots: opened[0]!.snapshots,
     reopen: async () => {
-      const again = openSqliteReadModels({ file: join(path, 'views.db') });
+      const again = openViews(join(path, 'views.db'));
       opened.push(again);
       return again.snapshots;
     },
@@ -44,7 +50,7 @@ test.before.each(async (context) => {
 test.after.each(({ remove }) => remove());
 
 test('a dropped generation does not look like an empty one', async ({ file }) => {
-  const { readModels } = openSqliteReadModels({ file });
+  const { readModels } = openViews(file);
   const old = await readModels.begin('subnets', 1);
   await readModels.activate(await readModels.begin('subnets', 1));
   for (const use of [
@@ -61,7 +67,7 @@ test('a dropped generation does not look like an empty one', async ({ file }) =>
 });
 
 test('nothing of dropped generations stays in the file', async ({ file }) => {
-  const { readModels } = openSqliteReadModels({ file });
+  const { readModels } = openViews(file);
   for (let build = 0; build < 5; build += 1) await readModels.activate(await readModels.begin('subnets', build));
   await readModels.close();
   const db = new Database(file);
@@ -71,13 +77,14 @@ test('nothing of dropped generations stays in the file', async ({ file }) => {
 });
 
 test('the file is for the owner alone', async ({ file }) => {
-  const { readModels } = openSqliteReadModels({ file });
+  const { readModels } = openViews(file);
+  await readModels.standing([]);
   assert.is(statSync(file).mode & 0o777, 0o600);
   await readModels.close();
 });
 
 test('a save waits for another process that holds the file, and fails when that takes too long', async ({ file }) => {
-  const { readModels } = openSqliteReadModels({ file, busyMilliseconds: 20 });
+  const { readModels } = openViews(file, 20);
   const collection = await readModels.begin('subnets', 1);
   const other = openDatabase(file, VIEWS_FILE);
   other.exec('BEGIN IMMEDIATE');
@@ -93,7 +100,7 @@ test('a save waits for another process that holds the file, and fails when that 
 });
 
 test('closed read models are unavailable', async ({ file }) => {
-  const { readModels, snapshots } = openSqliteReadModels({ file });
+  const { readModels, snapshots } = openViews(file);
   await readModels.close();
   await readModels.close();
   for (const use of [() => readModels.active('subnets'), () => snapshots.load('customer-1')]) {
