@@ -6,7 +6,7 @@ import { systemIds } from '../adapters/ids.ts';
 import { createOpenCloud } from '../adapters/clouds/open-cloud.ts';
 import { createOpenRouter } from '../adapters/routers/open-router.ts';
 import { createWebhookSender } from '../adapters/webhooks/webhook-sender.ts';
-import { commitNow } from '../commands/ip-control/commit-now.ts';
+import { commitRegionsNow } from '../commands/ip-control/commit-now.ts';
 import { type CommitWatch, openCommitWatch } from '../commands/ip-control/commit-watch.ts';
 import type { CommandContext } from '../commands/handle.ts';
 import type { Config } from '../config.ts';
@@ -112,10 +112,8 @@ async function startParts(
     views,
     evidence: stores.evidence,
     ids,
-    commitNow: (customerId, regionId, context) => {
-      const commit = { customerId, regionId, list: 'BLACKHOLE', reason: 'synchronous', timeoutMilliseconds } as const;
-      return commitNow(commit, context, { customers, watch, clock, ids });
-    },
+    commitNow: (customerId, regionIds, context) =>
+      commitRegionsNow({ customerId, regionIds, timeoutMilliseconds }, context, { customers, watch, clock, ids }),
     shown: reading.shown,
     readiness: () => readiness(stores, reading, restoring, startedAt, { clock, log }),
     isCaughtUp: reading.isReadable,

@@ -106,6 +106,36 @@ test('what is already so and deployed succeeds at once, and nothing is recorded'
   }
 });
 
+test('a call that changes nothing deploys what else is pending in the regions that it names', async () => {
+  for (const [at, [path, body]] of (
+    [
+      ['/ips/enable', { ip: '203.0.113.200' }],
+      ['/ips/disable', { ip: '203.0.113.99' }],
+      ['/ips/bulk', { action: 'enable', ips: ['203.0.113.200', '203.0.113.201'] }],
+      ['/ips/bulk', { action: 'disable', range: { start: '203.0.113.99', end: '203.0.113.99' } }],
+      ['/ips/bulk', { action: 'enable', cidr: '203.0.113.224/27' }],
+    ] as const
+  ).entries()) {
+    await api.post('/ips/disable', { ip: `203.0.113.${210 + at * 2}` });
+    const recorded = await recordedBy(async () => {
+      const { text } = await api.post(path, { ...body, synchronous: true });
+      assert.match(text, '"synchronous":true,"commit_status":"success","pending_changes":0}');
+    });
+    assert.equal(recorded, ['CommitRequested', 'CommitCompleted']);
+    assert.match(held('eu-west'), `203.0.113.${210 + at * 2}/32\n`);
+  }
+});
+
+test('a success has nothing pending, whoever changes something meanwhile', async () => {
+  const answers = await Promise.all(
+    Array.from({ length: 30 }, (_, at) =>
+      api.post('/ips/disable', { ip: `2001:db8::${(at + 1).toString(16)}`, synchronous: at % 2 === 0 }),
+    ),
+  );
+  for (const [at, { text }] of answers.entries())
+    if (at % 2 === 0) assert.match(text, '"commit_status":"success","pending_changes":0}');
+});
+
 test('a bulk call deploys every region that it touched', async () => {
   const { status, text } = await api.post('/ips/bulk', {
     action: 'disable',

@@ -1,3 +1,4 @@
+import { pendingAddresses, regionAddresses } from '../../events/ip-control/address-ledger.ts';
 import type { CustomerEvent } from '../../events/ip-control/customer.ts';
 import type { ListKind } from '../../events/ip-control/vocabulary.ts';
 import { isRefusal } from '../../kernel/decider.ts';
@@ -24,6 +25,47 @@ export type CommitNowDependencies = Readonly<{
   clock: Clock;
   ids: Ids;
 }>;
+
+export type CommitRegions = Readonly<{ customerId: number; regionIds: readonly number[]; timeoutMilliseconds: number }>;
+
+/** How a synchronous request ended, and the customer as it was when that was found. */
+export type RegionsCommitted = Readonly<{ status: CommitStatus; state: CustomerState; position: bigint }>;
+
+/**
+ * Has all that is pending in some regions deployed, and waits for it. `success` says that nothing was pending in any of them, at once or after
+ * as many commits as that took: what others change meanwhile is waited for too. Otherwise as `commitNow`.
+ */
+export async function commitRegionsNow(
+  { customerId, regionIds, timeoutMilliseconds }: CommitRegions,
+  context: CommandContext,
+  dependencies: CommitNowDependencies,
+): Promise<RegionsCommitted> {
+  const { customers, clock } = dependencies;
+  const end = clock.monotonicMilliseconds() + timeoutMilliseconds;
+  let statuses: readonly CommitStatus[] = [];
+  let seen: bigint | undefined;
+  for (;;) {
+    const { state, revision, position } = await customers.state(customerId);
+    const waiting = regionIds.filter((regionId) => isPending(state, regionId));
+    if (waiting.length === 0) return { status: 'success', state, position };
+    const left = end - clock.monotonicMilliseconds();
+    if (statuses.includes('failed')) return { status: 'failed', state, position };
+    // Where a commit has changed nothing, another one would not either.
+    if (statuses.includes('in_progress') || left <= 0 || revision === seen)
+      return { status: 'in_progress', state, position };
+    seen = revision;
+    statuses = await Promise.all(
+      waiting.map((regionId) => {
+        const commit = { customerId, regionId, list: 'BLACKHOLE', reason: 'synchronous' } as const;
+        return commitNow({ ...commit, timeoutMilliseconds: left }, context, dependencies);
+      }),
+    );
+  }
+}
+
+function isPending(state: CustomerState, regionId: number): boolean {
+  return state.phase !== 'unregistered' && !pendingAddresses(regionAddresses(state.ledger, regionId)).isEmpty;
+}
 
 /**
  * Has all that is pending in a region deployed, and waits for it: `failed` when the attempt that carried it failed on a router (it will be

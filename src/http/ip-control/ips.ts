@@ -4,7 +4,7 @@ import { changedAddresses, pendingAddresses, regionAddresses } from '../../event
 import { formatAddress } from '../../kernel/addresses/address.ts';
 import { isRefusal } from '../../kernel/decider.ts';
 import type { ChangeTarget, CustomerCommand } from '../../commands/ip-control/customer.ts';
-import type { CommitStatus } from '../../commands/ip-control/commit-now.ts';
+import type { CommitStatus, RegionsCommitted } from '../../commands/ip-control/commit-now.ts';
 import type { CustomerState, Registered } from '../../commands/ip-control/customer-state.ts';
 import type { Aggregate, CommandContext, Handled } from '../../commands/handle.ts';
 import type { CustomerEvent } from '../../events/ip-control/customer.ts';
@@ -27,8 +27,8 @@ import { readListedChange } from './listed-change.ts';
 
 export type IpDependencies = Readonly<{
   customers: Aggregate<CustomerCommand, CustomerState, CustomerEvent>;
-  /** Deploys what is pending in a region now, and waits for it within the bound for synchronous requests. */
-  commitNow: (customerId: number, regionId: number, context: CommandContext) => Promise<CommitStatus>;
+  /** Deploys all that is pending in some regions now, and waits for it within the bound for synchronous requests. */
+  commitNow: (customerId: number, regionIds: readonly number[], context: CommandContext) => Promise<RegionsCommitted>;
   /** Waits (bounded) until every view shows this position. */
   shown: (position: bigint) => Promise<boolean>;
 }>;
@@ -135,14 +135,11 @@ async function changeOne(
   if (changed === undefined) return;
   const regionId = [...changed.state.ledger].find(([, { owned }]) => owned.contains(address))?.[0];
   const regionIds = regionId === undefined ? [] : [regionId];
-  const isPending = (state: Registered): boolean =>
-    regionIds.some((id) => pendingAddresses(regionAddresses(state.ledger, id)).contains(address));
-  const commit =
-    synchronous && isPending(changed.state) ? await commitRegions(regionIds, response, dependencies) : 'success';
-  const state = synchronous ? await stateNow(response, dependencies, changed.state) : changed.state;
+  const { state, status } = synchronous ? await deployed(changed.state, regionIds, response, dependencies) : changed;
+  const isPending = regionIds.some((id) => pendingAddresses(regionAddresses(state.ledger, id)).contains(address));
   sendJson(response, 200, {
-    data: { address: formatAddress(address), status: `${action}d`, pending_change: isPending(state) },
-    meta: meta(state, regionIds, synchronous ? commit : undefined),
+    data: { address: formatAddress(address), status: `${action}d`, pending_change: isPending },
+    meta: meta(state, regionIds, status),
   });
 }
 
@@ -159,15 +156,12 @@ async function changeMany(
       count += changedAddresses(event.data.ranges).count();
   }
   const regionIds = [...changed.state.ledger].filter(([, { owned }]) => owned.intersects(target.set)).map(([id]) => id);
-  const pendingIds = regionIds.filter((id) =>
-    pendingAddresses(regionAddresses(changed.state.ledger, id)).intersects(target.set),
-  );
-  const commit = synchronous ? await commitRegions(pendingIds, response, dependencies) : undefined;
-  const state = synchronous ? await stateNow(response, dependencies, changed.state) : changed.state;
-  sendJson(response, 200, { data: { changed: count, action }, meta: meta(state, regionIds, commit) });
+  const { state, status } = synchronous ? await deployed(changed.state, regionIds, response, dependencies) : changed;
+  sendJson(response, 200, { data: { changed: count, action }, meta: meta(state, regionIds, status) });
 }
 
-type Changed = Omit<Handled<CustomerState, CustomerEvent>, 'state'> & Readonly<{ state: Registered }>;
+type Changed = Omit<Handled<CustomerState, CustomerEvent>, 'state'> &
+  Readonly<{ state: Registered; status?: undefined }>;
 
 /** Records the change and waits until it can be read; `undefined` when a problem was answered instead. */
 async function change(
@@ -193,27 +187,17 @@ async function change(
   return { ...answer, state };
 }
 
-async function commitRegions(
+/** Has all that is pending in the regions deployed, and gives the state that the answer tells of. */
+async function deployed(
+  before: Registered,
   regionIds: readonly number[],
   response: Response,
-  { commitNow }: IpDependencies,
-): Promise<CommitStatus> {
+  { commitNow, shown }: IpDependencies,
+): Promise<Readonly<{ state: Registered; status: CommitStatus }>> {
   const { customerId } = callerOf(response).customer;
-  const statuses = await Promise.all(
-    regionIds.map((regionId) => commitNow(customerId, regionId, commandContext(response))),
-  );
-  if (statuses.includes('failed')) return 'failed';
-  return statuses.includes('in_progress') ? 'in_progress' : 'success';
-}
-
-async function stateNow(
-  response: Response,
-  { customers, shown }: IpDependencies,
-  before: Registered,
-): Promise<Registered> {
-  const { state, position } = await customers.state(callerOf(response).customer.customerId);
+  const { state, status, position } = await commitNow(customerId, regionIds, commandContext(response));
   await shown(position);
-  return state.phase === 'unregistered' ? before : state;
+  return { state: state.phase === 'unregistered' ? before : state, status };
 }
 
 function commandContext(response: Response): CommandContext {

@@ -2,7 +2,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { systemIds } from '../../../src/adapters/ids.ts';
 import { openAggregate } from '../../../src/commands/handle.ts';
-import { commitNow } from '../../../src/commands/ip-control/commit-now.ts';
+import { commitNow, commitRegionsNow } from '../../../src/commands/ip-control/commit-now.ts';
 import { type CommitWatch, openCommitWatch } from '../../../src/commands/ip-control/commit-watch.ts';
 import { customerDecider } from '../../../src/commands/ip-control/customer.ts';
 import { commitKey, type OpenCommit } from '../../../src/commands/ip-control/customer-state.ts';
@@ -39,6 +39,13 @@ async function openHouse() {
         context,
         { customers, watch, clock: log.clock, ids: systemIds },
       ),
+    commitRegions: (...regionIds: readonly number[]) =>
+      commitRegionsNow({ customerId: 7, regionIds, timeoutMilliseconds: 60_000 }, context, {
+        customers,
+        watch,
+        clock: log.clock,
+        ids: systemIds,
+      }),
     /** The commit that is being deployed, as soon as there is one. */
     deploying: (attempt = 1): Promise<OpenCommit> =>
       waitUntil('a commit is requested', async () => {
@@ -152,6 +159,52 @@ test('other regions, and other customers, are not waited for', async ({ house })
   await house.change('198.51.100.1');
   assert.is(await house.commit(), 'success');
   assert.is((await house.log.events('customer-7')).filter(({ type }) => type === 'CommitRequested').length, 0);
+});
+
+// Several regions, until nothing is pending in them
+
+test('regions in which nothing is pending are a success at once', async ({ house }) => {
+  await house.change('198.51.100.1');
+  assert.is((await house.commitRegions(1)).status, 'success');
+  assert.is((await house.commitRegions()).status, 'success');
+  assert.is((await house.log.events('customer-7')).filter(({ type }) => type === 'CommitRequested').length, 0);
+});
+
+test('what is changed while regions are deployed is waited for too', async ({ house }) => {
+  await house.change('192.0.2.1');
+  const committing = house.commitRegions(1, 2);
+  const first = await house.deploying();
+  await house.change('192.0.2.2');
+  await house.settle(first, true);
+  const second = await waitUntil('the next commit', async () => {
+    const open = await house.deploying();
+    return open.commitSetId !== first.commitSetId && open;
+  });
+  await house.settle(second, true);
+  const { status, state } = await committing;
+  assert.is(status, 'success');
+  assert.ok(state.phase === 'registered' && state.commits.size === 0);
+  assert.is(house.log.clock.waiting(), 0, 'no timer is left');
+});
+
+test('a failure in one of the regions is the answer', async ({ house }) => {
+  await house.change('192.0.2.1');
+  const committing = house.commitRegions(1, 2);
+  await house.settle(await house.deploying(), false);
+  assert.is((await committing).status, 'failed');
+});
+
+test('all commits of a request share its time', async ({ house }) => {
+  await house.change('192.0.2.1');
+  const committing = house.commitRegions(1);
+  const first = await house.deploying();
+  await house.log.clock.advance({ seconds: 50 });
+  await house.change('192.0.2.2');
+  await house.settle(first, true);
+  await waitUntil('the next commit', async () => (await house.deploying()).commitSetId !== first.commitSetId);
+  await waitUntil('it is waited for', () => house.log.clock.waiting() > 0);
+  await house.log.clock.advance({ seconds: 10 });
+  assert.is((await committing).status, 'in_progress');
 });
 
 // The watch alone
