@@ -5,6 +5,7 @@ import { createLog } from './adapters/log.ts';
 import { operatorContext } from './cli/output.ts';
 import { runProgram } from './cli/program.ts';
 import { readConfig } from './config.ts';
+import { commandArchive } from './main/command-archive.ts';
 import { commandHouse } from './main/command-house.ts';
 import { copyEnds } from './main/copy-ends.ts';
 import { explainFailure } from './main/explain-failure.ts';
@@ -26,6 +27,7 @@ process.exitCode = await runProgram(process.argv.slice(2), {
   write: (text) => void process.stdout.write(text),
   writeError: (text) => void process.stderr.write(text),
   withHouse: commandHouse(readConfig, commandLog),
+  withArchive: commandArchive(readConfig, commandLog),
   copyEnds: copyEnds(readConfig, commandLog),
   serve,
   init: () => initDataDirectory(readConfig(), commandLog),

@@ -42,7 +42,7 @@ function problemOf(code: string, path: string): string {
   }
   if (/^SQLITE_(CANTOPEN|READONLY|PERM|AUTH)|^E(ACCES|PERM|ROFS)/.test(code)) {
     const user = process.getuid?.() ?? 'unknown';
-    return `it can't be written to; it, what belongs to it and its directory must be those of the user that runs edgeward (uid ${user})`;
+    return `permission is denied; it, what belongs to it and its directory must be those of the user that runs edgeward (uid ${user})`;
   }
   if (/^E(NOTDIR|EXIST)/.test(code)) return 'a file is where a directory must be; move it away';
   return 'the disk fails, or the system lacks something; look at its state, and start again';

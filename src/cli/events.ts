@@ -8,7 +8,7 @@ import { streamName } from '../kernel/stream-name.ts';
 import { BEGINNING } from '../ports/event-store.ts';
 import { type CommandTools, leaf, outputOf } from './command.ts';
 import { DELIVERY_TYPES, isDeliveryOf, withDeliveries } from './delivery-history.ts';
-import type { House } from './house.ts';
+import type { Archive } from './house.ts';
 import { findCustomer, findRegion } from './lookup.ts';
 import { instantOf, jsonLine, usage } from './output.ts';
 
@@ -45,40 +45,49 @@ export function addEventsCommand(program: Command, tools: CommandTools): void {
     .option('--type <type>', 'only events of this type')
     .option('--follow', 'go on with what happens, one line an event, until interrupted')
     .action((customer: string | undefined, options: EventOptions) =>
-      tools.withHouse(async (house) => {
-        const history = await historyOf(house, customer, options);
+      tools.withArchive(async (archive) => {
+        const history = await historyOf(archive, customer, options);
         requireKnownType(options, history);
         const isWanted = filterOf(options);
-        if (options.follow === true) await followEvents(house, history, isWanted, options, tools);
-        else await showEvents(house, history, isWanted, options, tools);
+        if (options.follow === true) await followEvents(archive, history, isWanted, options, tools);
+        else await showEvents(archive, history, isWanted, options, tools);
       }),
     );
 }
 
-async function historyOf(house: House, customer: string | undefined, options: EventOptions): Promise<History> {
+async function historyOf(archive: Archive, customer: string | undefined, options: EventOptions): Promise<History> {
   const { region, all, deliveries, type } = options;
   if ([customer, region, all].filter((given) => given !== undefined).length !== 1)
     throw usage('name a customer, or give --region or --all.');
   if (deliveries === true && customer === undefined) throw usage('--deliveries goes with a customer.');
-  const { store } = house;
+  const { store } = archive;
   if (customer !== undefined) {
-    const { customerId } = await findCustomer(house, customer);
+    const { customerId } = await findCustomer(archive, customer);
     const stream = streamName('customer', customerId);
     if (deliveries !== true && !DELIVERY_TYPES.includes(type ?? ''))
-      return oneStream(house, stream, [...namesOf(customerEvents), ...DELIVERY_TYPES]);
+      return oneStream(archive, stream, [...namesOf(customerEvents), ...DELIVERY_TYPES]);
     return {
-      read: () => withDeliveries(house, customerId),
+      read: () => withDeliveries(archive, customerId),
       includes: (event) => event.stream === stream || isDeliveryOf(customerId, event),
       types: [...namesOf(customerEvents), ...DELIVERY_TYPES],
       hasManyStreams: true,
     };
   }
   if (region !== undefined)
-    return oneStream(house, streamName('region', (await findRegion(house, region)).regionId), namesOf(regionEvents));
-  return { read: () => store.readAll(BEGINNING), includes: () => true, types: house.eventTypes, hasManyStreams: true };
+    return oneStream(
+      archive,
+      streamName('region', (await findRegion(archive, region)).regionId),
+      namesOf(regionEvents),
+    );
+  return {
+    read: () => store.readAll(BEGINNING),
+    includes: () => true,
+    types: archive.eventTypes,
+    hasManyStreams: true,
+  };
 }
 
-function oneStream({ store }: House, stream: string, types: readonly string[]): History {
+function oneStream({ store }: Archive, stream: string, types: readonly string[]): History {
   return { read: () => store.read(stream), includes: (event) => event.stream === stream, types, hasManyStreams: false };
 }
 
@@ -93,13 +102,13 @@ function requireKnownType({ type }: EventOptions, { types }: History): void {
 
 /** Shows what the log holds now. However long that is, a page of it is kept at a time; a table is read twice, since its widths come first. */
 async function showEvents(
-  house: House,
+  archive: Archive,
   history: History,
   isWanted: (event: Recorded) => boolean,
   options: EventOptions,
   { write }: CommandTools,
 ): Promise<void> {
-  const end = await house.store.end();
+  const end = await archive.store.end();
   const pages = () => wantedPages(history, (event) => event.position <= end && isWanted(event));
   if (options.json === true) {
     let before = '[';
@@ -134,7 +143,7 @@ async function* wantedPages(
 }
 
 async function followEvents(
-  house: House,
+  archive: Archive,
   history: History,
   isWanted: (event: Recorded) => boolean,
   options: EventOptions,
@@ -147,10 +156,10 @@ async function followEvents(
   const show = (event: Recorded): void =>
     output.line(output.json ? jsonLine(rowOf(event, history)) : cellsOf(event, history).join('  '));
   // What comes after this moment is followed, so that nothing is shown twice.
-  const end = await house.store.end();
+  const end = await archive.store.end();
   for await (const page of wantedPages(history, (event) => event.position <= end && isWanted(event)))
     for (const event of page) show(event);
-  for await (const page of house.store.follow(end, interrupted.signal))
+  for await (const page of archive.store.follow(end, interrupted.signal))
     for (const event of page) if (history.includes(event) && isWanted(event)) show(event);
 }
 

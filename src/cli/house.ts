@@ -61,8 +61,6 @@ export type RouterChecks = Readonly<{
 /** What the commands work with: the same rules and views as the HTTP API, over the same stores. */
 export type House = Readonly<{
   store: EventStore;
-  /** The store as an audit must see it: data as they were written, neither upcast nor checked. */
-  storeAsStored: () => Promise<EventStore>;
   clock: Clock;
   ids: Ids;
   secrets: Secrets;
@@ -114,3 +112,20 @@ export type House = Readonly<{
 
 /** Opens the house for one command and closes it afterwards, whatever comes of the work. */
 export type WithHouse = <T>(work: (house: House) => Promise<T>) => Promise<T>;
+
+/** What looks back works with: the log, and the evidence that it names. Nothing is made, locked or written, so a read-only copy will do. */
+export type Archive = Pick<
+  House,
+  'store' | 'clock' | 'customers' | 'regions' | 'directory' | 'eventTypes' | 'isCustomerEvent'
+> &
+  Readonly<{
+    /** The store as an audit must see it: data as they were written, neither upcast nor checked. */
+    storeAsStored: EventStore;
+    /** What the store itself finds wrong with what it keeps, beyond what the events show; one line each. */
+    flaws: () => AsyncIterable<string>;
+    /** Opened when it is first asked for. */
+    evidence: () => Promise<Pick<EvidenceStore, 'read'>>;
+  }>;
+
+/** Opens the archive for one command and closes it afterwards, whatever comes of the work. */
+export type WithArchive = <T>(work: (archive: Archive) => Promise<T>) => Promise<T>;

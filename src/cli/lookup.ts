@@ -5,7 +5,10 @@ import type { House } from './house.ts';
 import { notFound, usage } from './output.ts';
 
 /** A customer by name or number. @throws CommandFailure not found */
-export async function findCustomer(house: House, nameOrId: string): Promise<Registered> {
+export async function findCustomer(
+  house: Pick<House, 'directory' | 'customers'>,
+  nameOrId: string,
+): Promise<Registered> {
   const { customers } = (await house.directory.state(DIRECTORY_ID)).state;
   const id = [...customers].find(([customerId, { name }]) => name === nameOrId || String(customerId) === nameOrId)?.[0];
   const state = id === undefined ? undefined : (await house.customers.state(id)).state;
@@ -14,7 +17,10 @@ export async function findCustomer(house: House, nameOrId: string): Promise<Regi
 }
 
 /** A region by name or number. @throws CommandFailure not found */
-export async function findRegion(house: House, nameOrId: string): Promise<CreatedRegion> {
+export async function findRegion(
+  house: Pick<House, 'directory' | 'regions'>,
+  nameOrId: string,
+): Promise<CreatedRegion> {
   const { regions } = (await house.directory.state(DIRECTORY_ID)).state;
   const byName = [...regions].find(([, name]) => name === nameOrId);
   const id = (byName ?? [...regions].find(([regionId]) => String(regionId) === nameOrId))?.[0];

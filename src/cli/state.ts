@@ -12,7 +12,7 @@ import {
 } from '../projections/ip-control/customer-history.ts';
 import { coverTexts } from '../kernel/addresses/cover.ts';
 import { type CommandTools, leaf, outputOf } from './command.ts';
-import type { House } from './house.ts';
+import type { Archive } from './house.ts';
 import { findCustomer } from './lookup.ts';
 import { instantOf } from './output.ts';
 
@@ -21,22 +21,22 @@ export function addStateCommand(program: Command, tools: CommandTools): void {
   leaf(program, 'state <customer>', 'what was disabled, whitelisted, pending and deployed')
     .option('--at <instant>', 'at this moment (ISO 8601; default: now)')
     .action((customer: string, options: { at?: string; json?: boolean }) =>
-      tools.withHouse((house) => showState(house, customer, options, tools)),
+      tools.withArchive((archive) => showState(archive, customer, options, tools)),
     );
 }
 
 async function showState(
-  house: House,
+  archive: Archive,
   customer: string,
   options: { at?: string; json?: boolean },
   tools: CommandTools,
 ): Promise<void> {
-  const { customerId, name } = await findCustomer(house, customer);
-  const at = options.at === undefined ? house.clock.now() : instantOf('--at', options.at);
-  const history = await historyAt(house, customerId, at);
+  const { customerId, name } = await findCustomer(archive, customer);
+  const at = options.at === undefined ? archive.clock.now() : instantOf('--at', options.at);
+  const history = await historyAt(archive, customerId, at);
   const regions = await Promise.all(
     regionsAt(history).map(async ({ regionId, disabled, pending, deployed, whitelist }) => ({
-      region: await regionName(house, regionId),
+      region: await regionName(archive, regionId),
       disabled: coverTexts(disabled),
       pending: coverTexts(pending),
       deployed: coverTexts(deployed),
@@ -47,7 +47,7 @@ async function showState(
       },
     })),
   );
-  const requests = await requestRows(house, history.whitelist);
+  const requests = await requestRows(archive, history.whitelist);
   const lines = regions.flatMap(({ region, source_whitelist: whitelist, ...sets }) => [
     `region ${region}`,
     ...setLines(sets),
@@ -69,34 +69,34 @@ function setLines(sets: Readonly<Record<string, readonly string[]>>): readonly s
   ]);
 }
 
-async function regionName(house: House, regionId: number): Promise<string> {
-  const { state } = await house.regions.state(regionId);
+async function regionName(archive: Archive, regionId: number): Promise<string> {
+  const { state } = await archive.regions.state(regionId);
   return state.phase === 'created' ? state.name : String(regionId);
 }
 
-function requestRows(house: House, { requests }: SourceWhitelist) {
+function requestRows(archive: Archive, { requests }: SourceWhitelist) {
   return Promise.all(
     [...requests.values()].map(async (request) => ({
       id: request.requestId,
       input: request.input,
-      regions: await Promise.all(request.regionIds.map((regionId) => regionName(house, regionId))),
+      regions: await Promise.all(request.regionIds.map((regionId) => regionName(archive, regionId))),
       status: whitelistStatus(request),
     })),
   );
 }
 
-async function historyAt(house: House, customerId: number, at: Temporal.Instant): Promise<CustomerHistory> {
+async function historyAt(archive: Archive, customerId: number, at: Temporal.Instant): Promise<CustomerHistory> {
   let history = NO_HISTORY;
-  for await (const page of house.store.read(streamName('customer', customerId))) {
+  for await (const page of archive.store.read(streamName('customer', customerId))) {
     for (const event of page) {
       // A stream's instants never run backwards: the first later one ends it.
       if (Temporal.Instant.compare(Temporal.Instant.from(event.metadata.at), at) > 0) return history;
-      if (isCustomerEvent(house, event)) history = applyToHistory(history, event);
+      if (isCustomerEvent(archive, event)) history = applyToHistory(history, event);
     }
   }
   return history;
 }
 
-function isCustomerEvent(house: House, event: Recorded): event is Recorded<CustomerEvent> {
-  return house.isCustomerEvent(event);
+function isCustomerEvent(archive: Archive, event: Recorded): event is Recorded<CustomerEvent> {
+  return archive.isCustomerEvent(event);
 }

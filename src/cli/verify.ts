@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { UndecodableEvent } from '../events/codec.ts';
 import { checkLink } from '../events/hash-chain.ts';
 import { streamId } from '../kernel/stream-name.ts';
-import { BEGINNING, StoreUnavailable } from '../ports/event-store.ts';
+import { BEGINNING } from '../ports/event-store.ts';
 import type { EvidenceReference } from '../ports/evidence.ts';
 import {
   applyToHistory,
@@ -12,9 +12,10 @@ import {
   NO_HISTORY,
 } from '../projections/ip-control/customer-history.ts';
 import { type CommandTools, leaf, outputOf } from './command.ts';
-import type { House } from './house.ts';
+import type { Archive } from './house.ts';
 import { CommandFailure, EXIT } from './output.ts';
 import { openProgress, type Progress } from './progress.ts';
+import { openStreamClaims } from './verify-streams.ts';
 
 type Findings = { events: number; streams: number; commits: number; evidence: number; problems: string[] };
 
@@ -23,10 +24,10 @@ export function addVerifyCommand(program: Command, tools: CommandTools): void {
   leaf(
     program,
     'verify',
-    "check every stream's hash chain, every commit's content against the events, and every file of evidence",
+    "check the store, every stream's hash chain, what streams say of one another, every commit's content and every file of evidence",
   ).action((options: { json?: boolean }) =>
-    tools.withHouse(async (house) => {
-      const findings = await verify(house, () => openProgress('verify', options.json !== true));
+    tools.withArchive(async (archive) => {
+      const findings = await verify(archive, () => openProgress('verify', options.json !== true));
       const { events, streams, commits, evidence, problems } = findings;
       outputOf(options, tools).object({ ok: problems.length === 0, events, streams, commits, evidence, problems }, [
         ...problems,
@@ -38,9 +39,12 @@ export function addVerifyCommand(program: Command, tools: CommandTools): void {
   );
 }
 
-async function verify(house: House, openBar: () => Progress): Promise<Findings> {
+async function verify(archive: Archive, openBar: () => Progress): Promise<Findings> {
   const findings: Findings = { events: 0, streams: 0, commits: 0, evidence: 0, problems: [] };
-  const end = await house.store.end();
+  // First: what is damaged may keep everything else from being read to its end.
+  for await (const flaw of archive.flaws()) findings.problems.push(flaw);
+  let end = BEGINNING;
+  await toItsEnd(findings, async () => void (end = await archive.store.end()));
   if (end === BEGINNING) {
     // A wrong directory must not look like a clean audit.
     findings.problems.push('the log is empty: DATA_DIR or EVENT_STORE_URL may name another one than you mean');
@@ -48,14 +52,8 @@ async function verify(house: House, openBar: () => Progress): Promise<Findings> 
   }
   const progress = openBar();
   try {
-    await toItsEnd(
-      findings,
-      checkChains(house, findings, (done) => progress.show(done, 2n * end)),
-    );
-    await toItsEnd(
-      findings,
-      checkCommits(house, findings, (done) => progress.show(end + done, 2n * end)),
-    );
+    await toItsEnd(findings, () => checkChains(archive, findings, (done) => progress.show(done, 2n * end)));
+    await toItsEnd(findings, () => checkCommits(archive, findings, (done) => progress.show(end + done, 2n * end)));
   } finally {
     progress.stop();
   }
@@ -63,19 +61,19 @@ async function verify(house: House, openBar: () => Progress): Promise<Findings> 
 }
 
 /** A log that can't be read to its end is a finding too, and takes nothing from those before it. */
-async function toItsEnd(findings: Findings, checking: Promise<void>): Promise<void> {
+async function toItsEnd(findings: Findings, check: () => Promise<void>): Promise<void> {
   try {
-    await checking;
+    await check();
   } catch (error) {
-    const isOfTheLog = error instanceof UndecodableEvent || findings.problems.length > 0;
-    if (!isOfTheLog || error instanceof StoreUnavailable) throw error;
+    if (!(error instanceof UndecodableEvent) && findings.problems.length === 0) throw error;
     findings.problems.push(error instanceof Error ? error.message : String(error));
   }
 }
 
-async function checkChains(house: House, findings: Findings, progress: (done: bigint) => void): Promise<void> {
+async function checkChains(archive: Archive, findings: Findings, progress: (done: bigint) => void): Promise<void> {
   const ends = new Map<string, Readonly<{ revision: bigint; hash: string }>>();
-  for await (const page of (await house.storeAsStored()).readAll(BEGINNING)) {
+  const claims = openStreamClaims();
+  for await (const page of archive.storeAsStored.readAll(BEGINNING)) {
     for (const event of page) {
       const { stream, revision, position, metadata } = event;
       const before = ends.get(stream);
@@ -84,26 +82,28 @@ async function checkChains(house: House, findings: Findings, progress: (done: bi
       else if (!checkLink(before?.hash ?? '', event))
         findings.problems.push(`${where}: it was altered, or the one before it was`);
       ends.set(stream, { revision, hash: metadata.hash });
+      claims.take(event);
       findings.events += 1;
     }
     progress(page.at(-1)?.position ?? 0n);
   }
   findings.streams = ends.size;
+  findings.problems.push(...(await claims.problems(new Set(ends.keys()), archive.storeAsStored)));
 }
 
-async function evidenceProblem(house: House, reference: EvidenceReference): Promise<string | undefined> {
-  const pieces = await house.evidence.read(reference);
+async function evidenceProblem(archive: Archive, reference: EvidenceReference): Promise<string | undefined> {
+  const pieces = await (await archive.evidence()).read(reference);
   if (pieces === undefined) return 'its evidence is missing';
   const hash = createHash('sha256');
   for await (const piece of pieces) hash.update(piece);
   return hash.digest('hex') === reference.sha256 ? undefined : 'its evidence was altered';
 }
 
-async function checkCommits(house: House, findings: Findings, progress: (done: bigint) => void): Promise<void> {
+async function checkCommits(archive: Archive, findings: Findings, progress: (done: bigint) => void): Promise<void> {
   const histories = new Map<string, CustomerHistory>();
-  for await (const page of house.store.readAll(BEGINNING)) {
+  for await (const page of archive.store.readAll(BEGINNING)) {
     for (const event of page) {
-      if (!house.isCustomerEvent(event)) continue;
+      if (!archive.isCustomerEvent(event)) continue;
       const history = histories.get(event.stream) ?? NO_HISTORY;
       if (event.type === 'CommitCompleted' || event.type === 'CommitFailed') {
         findings.commits += 1;
@@ -113,7 +113,7 @@ async function checkCommits(house: House, findings: Findings, progress: (done: b
       if (event.type === 'SourceWhitelistSubmitted') {
         findings.evidence += 1;
         const reference = { customerId: Number(streamId(event.stream)), sha256: event.data.evidence.sha256 };
-        const problem = await evidenceProblem(house, reference);
+        const problem = await evidenceProblem(archive, reference);
         if (problem !== undefined) findings.problems.push(`${event.stream} revision ${event.revision}: ${problem}`);
       }
       histories.set(event.stream, applyToHistory(history, event));

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { takeSealedText } from './hash-chain.ts';
+import { canonicalJson, takeSealedText } from './hash-chain.ts';
 import type { Event, Metadata, Recorded, Sealed, Told } from '../kernel/event.ts';
 
 /** Lifts the data of one schema number to the next. Pure; has a stored sample as its test. */
@@ -130,6 +130,21 @@ export function asStored(codec: Codec): Codec {
       return { type, data, stream, revision, position, metadata: { actor, at } };
     },
   };
+}
+
+/**
+ * Whether stored data are the one text that this program writes for what they say: nothing twice, nothing in between, nothing in another form.
+ * `undefined` for what is no JSON at all.
+ */
+export function isAsWritten(text: string): boolean | undefined {
+  let data: unknown;
+  try {
+    data = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  // Long data are written as they were hashed, with their keys in order; short ones in the order that the decider gave them.
+  return JSON.stringify(data) === text || canonicalJson(data) === text;
 }
 
 /** An event of the log that this program can't read: it stops the reader, it is never skipped. */

@@ -7,7 +7,6 @@ import { commitNow, type CommitStatus } from '../commands/ip-control/commit-now.
 import { openCommitWatch } from '../commands/ip-control/commit-watch.ts';
 import { commitKey } from '../commands/ip-control/customer-state.ts';
 import type { Config } from '../config.ts';
-import { type CustomerEvent, customerEvents } from '../events/ip-control/customer.ts';
 import type { ListKind } from '../events/ip-control/vocabulary.ts';
 import { isRefusal } from '../kernel/decider.ts';
 import { BEGINNING } from '../ports/event-store.ts';
@@ -21,7 +20,7 @@ import { type Feed, openProjector } from '../projections/projector.ts';
 import { rebuildProjections } from '../projections/rebuild.ts';
 import type { ServedView } from '../projections/served-view.ts';
 import { type Aggregates, openAggregates } from './aggregates.ts';
-import { EVENT_CATALOGUE } from './event-catalogue.ts';
+import { EVENT_CATALOGUE, isCustomerEvent } from './event-catalogue.ts';
 import { LEADERS_LEASE, processesLease } from './leadership.ts';
 import { processShelves } from './processes.ts';
 import { openRestoring, type Restoring } from './restoring.ts';
@@ -30,8 +29,6 @@ import { openRouterDrivers } from './router-drivers.ts';
 import { keepHeapSmall } from './small-heap.ts';
 import { codec, openStores, type Stores } from './stores.ts';
 import { openViews } from './views.ts';
-
-const CUSTOMER_EVENT_TYPES = new Set<string>(customerEvents.map(({ type }) => type));
 
 /** Opens the house for one command over the stores that the settings name. */
 export function commandHouse(readConfig: () => Config, log: Log): WithHouse {
@@ -68,7 +65,6 @@ function houseOf(config: Config, log: Log, stores: Stores): House {
   return {
     ...aggregates,
     store,
-    storeAsStored: stores.storeAsStored,
     clock,
     ids,
     secrets,
@@ -76,7 +72,7 @@ function houseOf(config: Config, log: Log, stores: Stores): House {
     views,
     openRouter,
     eventTypes: EVENT_CATALOGUE.map(({ type }) => type),
-    isCustomerEvent: (event): event is CustomerEvent => CUSTOMER_EVENT_TYPES.has(event.type),
+    isCustomerEvent,
     catchUp: () => catchUp(stores, Object.values(views), whenAhead, log),
     projections: {
       names: everyName,

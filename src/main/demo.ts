@@ -7,6 +7,7 @@ import { systemClock } from '../adapters/clock.ts';
 import { createLog } from '../adapters/log.ts';
 import { type ProgramTools, runProgram } from '../cli/program.ts';
 import { readConfig } from '../config.ts';
+import { commandArchive } from './command-archive.ts';
 import { commandHouse } from './command-house.ts';
 import { copyEnds } from './copy-ends.ts';
 import { explainFailure } from './explain-failure.ts';
@@ -37,6 +38,7 @@ export async function demo({ exit, write, stopped }: DemoOptions): Promise<void>
     write(`edgeward serves ${server.url} from ${directory}\n`);
     const tools = {
       withHouse: commandHouse(() => config, log),
+      withArchive: commandArchive(() => config, log),
       copyEnds: copyEnds(() => config, log),
       init: () => initDataDirectory(config, log),
     };
@@ -57,7 +59,7 @@ type RunCommand = (...args: readonly string[]) => Promise<Readonly<Record<string
 
 /** Runs commands as a shell would, shows them, and gives back what they print as JSON. */
 function commandRunner(
-  tools: Pick<ProgramTools, 'withHouse' | 'copyEnds' | 'init'>,
+  tools: Pick<ProgramTools, 'withHouse' | 'withArchive' | 'copyEnds' | 'init'>,
   write: (text: string) => void,
 ): RunCommand {
   return async (...args) => {

@@ -1,6 +1,6 @@
 import type { EventDefinition } from '../events/codec.ts';
 import { administratorEvents } from '../events/ip-control/administrator.ts';
-import { customerEvents } from '../events/ip-control/customer.ts';
+import { type CustomerEvent, customerEvents } from '../events/ip-control/customer.ts';
 import { directoryEvents } from '../events/ip-control/directory.ts';
 import { regionEvents } from '../events/ip-control/region.ts';
 import { webhookDeliveryEvents } from '../events/ip-control/webhook-delivery.ts';
@@ -21,3 +21,10 @@ export const EVENT_CATALOGUE: readonly EventDefinition[] = [
   ...assetEvents,
   ...workerEvents,
 ];
+
+const CUSTOMER_EVENT_TYPES = new Set<string>(customerEvents.map(({ type }) => type));
+
+/** Narrows an event of the log to a customer's. */
+export function isCustomerEvent(event: { type: string }): event is CustomerEvent {
+  return CUSTOMER_EVENT_TYPES.has(event.type);
+}

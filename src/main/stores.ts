@@ -10,7 +10,7 @@ import { openSqliteLeases } from '../adapters/sqlite/leases.ts';
 import { openSqliteReadModels } from '../adapters/sqlite/read-models.ts';
 import type { Initialized } from '../cli/init.ts';
 import type { Config } from '../config.ts';
-import { asStored, type Codec, createCodec } from '../events/codec.ts';
+import { type Codec, createCodec } from '../events/codec.ts';
 import { STREAM_CATEGORIES } from '../kernel/stream-name.ts';
 import type { EvidenceStore } from '../ports/evidence.ts';
 import type { EventStore } from '../ports/event-store.ts';
@@ -24,8 +24,6 @@ import { EVENT_CATALOGUE } from './event-catalogue.ts';
 
 export type Stores = Readonly<{
   store: EventStore;
-  /** The log as an audit must see it; opened when it is first asked for. */
-  storeAsStored: () => Promise<EventStore>;
   readModels: ReadModels;
   snapshots: Snapshots;
   /** Among all who use these stores: of the read-model store when both stores are shared, otherwise of the data directory. */
@@ -69,10 +67,8 @@ export async function openStores(config: Config, log: Log, options: StoresOption
     throw error;
   });
   const areShared = !isEmbedded(config.eventStoreUrl) && !isEmbedded(config.readModelUrl);
-  let audited: Promise<EventStore> | undefined;
   return {
     store,
-    storeAsStored: () => (audited ??= openEventStore(config, asStored(codec), log)),
     readModels: readSide.readModels,
     snapshots: readSide.snapshots,
     leases: areShared && readSide.shared !== undefined ? readSide.shared.leases : own,
@@ -83,7 +79,6 @@ export async function openStores(config: Config, log: Log, options: StoresOption
     close: async () => {
       await own.close();
       await readSide.close();
-      await (await audited?.catch(() => undefined))?.close();
       await store.close();
     },
   };

@@ -8,6 +8,7 @@ import { createLog } from '../../src/adapters/log.ts';
 import { runProgram } from '../../src/cli/program.ts';
 import { readConfig } from '../../src/config.ts';
 import type { Recorded } from '../../src/kernel/event.ts';
+import { commandArchive } from '../../src/main/command-archive.ts';
 import { commandHouse } from '../../src/main/command-house.ts';
 import { copyEnds } from '../../src/main/copy-ends.ts';
 import { explainFailure } from '../../src/main/explain-failure.ts';
@@ -151,6 +152,7 @@ async function runCommand(
     write,
     writeError,
     withHouse: commandHouse(() => readConfig(settings), log),
+    withArchive: commandArchive(() => readConfig(settings), log),
     copyEnds: copyEnds(() => readConfig(settings), log),
     init: () => initDataDirectory(readConfig(settings), log),
     serve: () => Promise.reject(new Error('servers are started with serve()')),

@@ -27,6 +27,11 @@ export function openEvidenceFiles(directory: string): EvidenceStore {
   return new EvidenceFiles(directory);
 }
 
+/** Evidence that is only read: nothing is made where it is not there. */
+export function readEvidenceFiles(directory: string): Pick<EvidenceStore, 'read'> {
+  return new EvidenceFiles(directory);
+}
+
 class EvidenceFiles implements EvidenceStore {
   readonly isShared = false;
   readonly #directory: string;

@@ -27,6 +27,8 @@ export type OpenOptions = Readonly<{
   timeoutMilliseconds?: number;
   /** The file is there and has its tables: neither is made. */
   mustExist?: boolean;
+  /** Nothing is written: the file is one that must exist. */
+  readOnly?: boolean;
 }>;
 
 /**
@@ -34,14 +36,14 @@ export type OpenOptions = Readonly<{
  * Calls on it never wait for another process: they fail with SQLITE_BUSY (see `accessTo`).
  */
 export function openDatabase(file: string, kind: DatabaseKind, options: OpenOptions = {}): Database.Database {
-  const { timeoutMilliseconds: timeout = OPEN_MILLISECONDS_MAX, mustExist = false } = options;
+  const { timeoutMilliseconds: timeout = OPEN_MILLISECONDS_MAX, readOnly = false, mustExist = readOnly } = options;
   if (!mustExist) createForOwnerAlone(file);
-  const db = new Database(file, { timeout, fileMustExist: mustExist });
+  const db = new Database(file, { timeout, fileMustExist: mustExist, readonly: readOnly });
   try {
-    db.pragma(`journal_mode = ${kind.journal}`);
+    if (!readOnly) db.pragma(`journal_mode = ${kind.journal}`);
     if (!mustExist) makeTables(db, kind);
     requireKind(db, file, kind);
-    addMissingColumns(db, kind);
+    if (!readOnly) addMissingColumns(db, kind);
     // On every open: SQLite forgets it, and this build of it falls back to NORMAL in WAL mode without saying so.
     db.pragma(`synchronous = ${kind.synchronous}`);
     db.pragma('busy_timeout = 0');

@@ -29,6 +29,8 @@ export type SqliteEventStoreOptions = Readonly<{
   busyMilliseconds?: number;
   /** The log is there: none is begun. */
   mustExist?: boolean;
+  /** The log is only read: nothing can be appended. */
+  readOnly?: boolean;
 }>;
 
 /** Of the data of one append, as JSON. */
@@ -44,8 +46,8 @@ const APPEND_BYTES_MAX = 4 * 1024 * 1024;
  */
 export function openSqliteEventStore(options: SqliteEventStoreOptions): EventStore {
   const { file, codec, log } = options;
-  const { mustExist = false } = options;
-  const db = openedOrRefused(file, () => openDatabase(file, EVENT_LOG, { mustExist }));
+  const { mustExist = false, readOnly = false } = options;
+  const db = openedOrRefused(file, () => openDatabase(file, EVENT_LOG, { mustExist, readOnly }));
   const reader = openEventReader(db, codec);
   const write = openEventWriter(db);
   const place = openFilePlace(file, log);
