@@ -3,6 +3,9 @@ import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { z } from 'zod';
+import { createLog } from '../../src/adapters/log.ts';
+import { readConfig } from '../../src/config.ts';
+import { commandHouse } from '../../src/main/command-house.ts';
 import { addCustomer, addRegion, openEdgeward } from '../support/edgeward-server.ts';
 
 const edgeward = await openEdgeward();
@@ -49,6 +52,22 @@ test('who stores and removes a secret is recorded, what it is never', async () =
   assert.equal(await told(), ['SecretStored edge1-key', 'SecretStored edge1-key', 'SecretRemoved edge1-key']);
   const text = JSON.stringify((await edgeward.events()).map(({ data, metadata }) => ({ data, metadata })));
   for (const value of [VALUE, 'another one']) assert.not.ok(text.includes(value));
+});
+
+test('a removal that was recorded and broken off is ended by repeating it', async () => {
+  await put('edge1-key');
+  const withHouse = commandHouse(() => readConfig(edgeward.settings), createLog({ level: 'silent' }));
+  await withHouse(({ directory }) =>
+    directory.handle(
+      'main',
+      { type: 'RecordSecretRemoved', data: { secretId: 'edge1-key' } },
+      { actor: 'admin:grace@cli', requestId: 'test' },
+    ),
+  );
+  const before = await told();
+  assert.equal(await removal('edge1-key'), { exitCode: 0, err: '' });
+  assert.not(isStored('edge1-key'));
+  assert.equal(await told(), before);
 });
 
 test('a secret that is not there is not removed', async () => {
