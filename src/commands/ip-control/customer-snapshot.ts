@@ -28,6 +28,7 @@ type RegisteredJson = Pick<Registered, 'customerId' | 'name' | 'listName' | 'set
     subnets: readonly Subnet[];
     releasedSubnets: readonly number[];
     ledger: LedgerJson;
+    kept: readonly Readonly<{ regionId: number; router: string; ranges: readonly string[] }>[];
     whitelist: WhitelistJson;
     commits: readonly OpenCommitJson[];
     deployed: readonly DeployedJson[];
@@ -35,7 +36,7 @@ type RegisteredJson = Pick<Registered, 'customerId' | 'name' | 'listName' | 'set
 
 /** A customer's state as JSON and back. Bump `version` with every change of the state's shape or meaning. */
 export const customerSnapshot = {
-  version: 5,
+  version: 6,
   encode: (state: CustomerState): RegisteredJson | null => {
     if (state.phase === 'unregistered') return null;
     const { customerId, name, listName, settings, earlierWebhookSecrets } = state;
@@ -50,6 +51,7 @@ export const customerSnapshot = {
       subnets: [...state.subnets.values()],
       releasedSubnets: [...state.releasedSubnets],
       ledger: encodeLedger(state.ledger),
+      kept: [...state.kept.values()].map(({ set, ...router }) => ({ ...router, ranges: rangeTexts(set) })),
       whitelist: encodeWhitelist(state.whitelist),
       commits: [...state.commits].map(([key, commit]) => ({ ...commit, key, revision: String(commit.revision) })),
       deployed: [...state.deployed].map(([key, set]) =>
@@ -60,13 +62,16 @@ export const customerSnapshot = {
   // The version beside the snapshot says that this very code wrote it; anything else is not decoded but replayed.
   decode: (stored: unknown): CustomerState => {
     if (stored === null) return { phase: 'unregistered' };
-    const { webhookSecretId, tokens, subnets, releasedSubnets, ledger, whitelist, commits, deployed, ...names } =
+    const { webhookSecretId, tokens, subnets, releasedSubnets, ledger, kept, whitelist, commits, deployed, ...names } =
       stored as RegisteredJson;
     const sets = { ledger: decodeLedger(ledger, subnets), whitelist: decodeWhitelist(whitelist) };
     return {
       phase: 'registered',
       ...names,
       ...sets,
+      kept: new Map(
+        kept.map(({ ranges, ...of }) => [`${of.regionId}/${of.router}`, { ...of, set: parseRangeTexts(ranges) }]),
+      ),
       webhookSecretId: webhookSecretId ?? undefined,
       tokens: new Map(tokens.map((token) => [token.tokenId, token])),
       subnets: new Map(subnets.map((subnet) => [subnet.subnetId, subnet])),

@@ -14,6 +14,7 @@ import {
 } from '../../events/ip-control/source-whitelist-ledger.ts';
 import type { CustomerSettings, ListKind } from '../../events/ip-control/vocabulary.ts';
 import type { RangeSet } from '../../kernel/addresses/range-set.ts';
+import { evolveKept, type KeptAddresses } from './kept-addresses.ts';
 
 export type Subnet = Readonly<{ subnetId: number; cidr: string; regionId: number; asn: number; metro: string }>;
 export type ApiToken = Readonly<{ tokenId: string; label: string; sha256: string }>;
@@ -48,6 +49,8 @@ export type Registered = Readonly<{
   /** Numbers of subnets that were let go: they never come back, however late a repeated assignment arrives. */
   releasedSubnets: ReadonlySet<number>;
   ledger: AddressLedger;
+  /** What routers hold and a restored log does not explain. */
+  kept: KeptAddresses;
   whitelist: SourceWhitelist;
   /** By `commitKey`. */
   commits: ReadonlyMap<string, OpenCommit>;
@@ -87,6 +90,7 @@ export function evolveCustomer(
   if (state.phase === 'unregistered') return state;
   const ledger = applyToLedger(state.ledger, event);
   const whitelist = applyToWhitelist(state.whitelist, event);
+  const kept = evolveKept(state.kept, event);
   switch (event.type) {
     case 'CustomerSettingsChanged':
       return { ...state, settings: { ...state.settings, ...defined(event.data.changes) } };
@@ -110,11 +114,13 @@ export function evolveCustomer(
     case 'SubnetReleased': {
       const { subnetId } = event.data;
       const releasedSubnets = new Set(state.releasedSubnets).add(subnetId);
-      return { ...state, ledger, subnets: without(state.subnets, subnetId), releasedSubnets };
+      return { ...state, ledger, kept, subnets: without(state.subnets, subnetId), releasedSubnets };
     }
     case 'AddressesDisabled':
     case 'AddressesEnabled':
-      return { ...state, ledger };
+      return { ...state, ledger, kept };
+    case 'AddressesKept':
+      return { ...state, kept };
     case 'SourceWhitelistSubmitted':
     case 'SourceWhitelistApproved':
     case 'SourceWhitelistRejected':
@@ -164,6 +170,7 @@ function register(
     subnets: new Map(),
     releasedSubnets: new Set(),
     ledger: EMPTY_LEDGER,
+    kept: new Map(),
     whitelist: EMPTY_WHITELIST,
     commits: new Map(),
     deployed: new Map(),

@@ -23,6 +23,7 @@ import {
   type Subnet,
   UNREGISTERED,
 } from './customer-state.ts';
+import { decideKept, keptIn, type RecordKept } from './kept-addresses.ts';
 import { decideSourceWhitelist, type SourceWhitelistCommand } from './source-whitelist.ts';
 
 /** Which addresses a change is about. `one` and `list` must be the customer's own; of a `block`, what is not its own is passed over. */
@@ -38,6 +39,7 @@ type CommitResult = CommitReference &
   Readonly<{ outcomes: readonly RouterOutcome[]; content: ListContent; completedAt: string }>;
 
 export type CustomerCommand =
+  | RecordKept
   | SourceWhitelistCommand
   | Command<'RegisterCustomer', { customerId: number; name: string; listName: string; settings: CustomerSettings }>
   | Command<'ChangeCustomerSettings', { changes: Partial<CustomerSettings> }>
@@ -106,6 +108,8 @@ function decide(command: CustomerCommand, state: CustomerState): Decision<Custom
     }
     case 'ChangeAddresses':
       return changeAddresses(command.data, state);
+    case 'RecordKept':
+      return decideKept(command.data, state.kept);
     case 'RequestCommit':
       return requestCommit(command.data, state);
     case 'RecordCommitCompleted':
@@ -170,11 +174,18 @@ function changeAddresses(
   if (stranger !== undefined) return stranger;
   const events: CustomerEvent[] = [];
   const type = action === 'disable' ? 'AddressesDisabled' : 'AddressesEnabled';
-  for (const [regionId, region] of state.ledger) {
+  for (const [regionId, known] of state.ledger) {
+    const region = action === 'enable' ? withKept(regionId, known, state) : known;
     const ranges = target.mode === 'one' ? changedOne(action, target, region) : changedMany(action, target, region);
     if (ranges.length > 0) events.push({ type, data: { regionId, ranges } });
   }
   return events;
+}
+
+/** What routers keep is disabled there, though a restored log does not know why. */
+function withKept(regionId: number, region: RegionAddresses, { kept }: Registered): RegionAddresses {
+  if (kept.size === 0) return region;
+  return { ...region, disabled: region.disabled.union(keptIn(kept, regionId).intersection(region.owned)) };
 }
 
 /** The text of the address, where the change does something to it. Most changes are of one address: it needs no sets. */

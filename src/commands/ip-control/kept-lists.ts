@@ -57,7 +57,7 @@ export function wantedOn(
   if (keeping === undefined || held === 'absent') return { prefixes, kept: [] };
   const strange = held.find((entry) => rangeOf(entry) === undefined);
   if (strange !== undefined) return { problem: `${STRANGE_ENTRY}: ${strange}` };
-  const [present, wanted] = [setOf(held), setOf(prefixes)];
+  const [present, wanted] = [addressesOf(held), addressesOf(prefixes)];
   const stays = keptWhileRestored(present, wanted, keeping.removals);
   if (stays.isEmpty) return { prefixes, kept: [] };
   return { prefixes: coverTexts(wanted.union(stays)), kept: coverTexts(stays.difference(keeping.listed)) };
@@ -67,7 +67,7 @@ export function wantedOn(
 export function unexplained(held: readonly string[] | 'absent', { removals, listed }: Keeping): readonly string[] {
   if (held === 'absent') return [];
   const strange = held.filter((entry) => rangeOf(entry) === undefined);
-  return [...coverTexts(keptWhileRestored(setOf(held), listed, removals)), ...strange];
+  return [...coverTexts(keptWhileRestored(addressesOf(held), listed, removals)), ...strange];
 }
 
 const WAY_OUT = 'put it right on the router, or accept what the log says with edgeward restore accept';
@@ -77,7 +77,7 @@ const STRANGE_ENTRY = `the log was restored, and the list has an entry that can 
 export const NOT_REPLACED = `the log was restored: what it does not explain may be in it, so that it stays (${WAY_OUT})`;
 
 /** The addresses of those entries that are plain blocks. */
-function setOf(entries: readonly string[]): RangeSet {
+export function addressesOf(entries: readonly string[]): RangeSet {
   return RangeSet.from(entries.flatMap((entry) => rangeOf(entry) ?? []));
 }
 

@@ -76,6 +76,7 @@ export function applyToLedger(ledger: AddressLedger, event: CustomerEvent): Addr
     case 'WebhookSecretRetired':
     case 'ApiTokenIssued':
     case 'ApiTokenRevoked':
+    case 'AddressesKept':
     case 'SourceWhitelistSubmitted':
     case 'SourceWhitelistApproved':
     case 'SourceWhitelistRejected':

@@ -81,6 +81,16 @@ export const AddressesEnabled = defineEvent(
   z.strictObject({ regionId: idNumber, ranges: rangeTexts }),
 );
 
+/**
+ * A router holds these addresses in the customer's blackhole list and keeps them, as the log was restored and does not explain them. Said
+ * once for each set of them; empty when none are left.
+ */
+export const AddressesKept = defineEvent(
+  'AddressesKept',
+  1,
+  z.strictObject({ regionId: idNumber, router: z.string(), ranges: z.array(z.string()) }),
+);
+
 const commit = { commitSetId: z.string(), regionId: idNumber, list: listKind, attempt: z.int().positive() };
 
 /** A deployment of one list is due: it carries what the list is at this event, and everything touched until here. */
@@ -148,6 +158,7 @@ export const customerEvents = [
   SubnetReleased,
   AddressesDisabled,
   AddressesEnabled,
+  AddressesKept,
   CommitRequested,
   CommitCompleted,
   CommitFailed,

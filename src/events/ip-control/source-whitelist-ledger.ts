@@ -127,6 +127,7 @@ export function applyToWhitelist(whitelist: SourceWhitelist, event: CustomerEven
     case 'SubnetReleased':
     case 'AddressesDisabled':
     case 'AddressesEnabled':
+    case 'AddressesKept':
       return whitelist;
   }
 }

@@ -1,4 +1,5 @@
 import { DIRECTORY_ID } from '../../commands/ip-control/directory.ts';
+import type { Log } from '../../ports/log.ts';
 import { lookAtRouter, type LookDependencies } from './look-at-router.ts';
 
 export type DriftRoundsDependencies = LookDependencies &
@@ -20,8 +21,8 @@ export async function runDriftRounds(
 ): Promise<void> {
   const { everyMilliseconds, clock, log, random } = dependencies;
   if (everyMilliseconds === 0) return;
-  // Servers that start together don't look together.
-  let rest = everyMilliseconds * random();
+  // Servers that start together don't look together; under a restored log it is urgent to know what routers hold.
+  let rest = (await isUnderRestored(dependencies, log)) ? 0 : everyMilliseconds * random();
   while (!stop.aborted) {
     await clock.wait(rest, stop).catch(() => undefined);
     if (stop.aborted) return;
@@ -31,6 +32,18 @@ export async function runDriftRounds(
       if (!abort.aborted) log.error({ error }, 'a round over all routers could not be begun');
     }
     rest = everyMilliseconds * (0.75 + random() / 2);
+  }
+}
+
+async function isUnderRestored({ directory }: Pick<LookDependencies, 'directory'>, log: Log): Promise<boolean> {
+  try {
+    return (await directory.state(DIRECTORY_ID)).state.restored !== undefined;
+  } catch (error) {
+    log.warn(
+      { error },
+      'whether the log was restored could not be seen: the first round over all routers comes in its time',
+    );
+    return false;
   }
 }
 

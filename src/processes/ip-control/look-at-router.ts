@@ -2,7 +2,13 @@ import type { Aggregate } from '../../commands/handle.ts';
 import { DIRECTORY_ID, type DirectoryCommand, type DirectoryState } from '../../commands/ip-control/directory.ts';
 import type { CustomerCommand } from '../../commands/ip-control/customer.ts';
 import { commitKey, type CustomerState } from '../../commands/ip-control/customer-state.ts';
-import { type Keeping, type KeepingDependencies, keepingOf, wantedOn } from '../../commands/ip-control/kept-lists.ts';
+import {
+  addressesOf,
+  type Keeping,
+  type KeepingDependencies,
+  keepingOf,
+  wantedOn,
+} from '../../commands/ip-control/kept-lists.ts';
 import { isRestored } from '../../commands/ip-control/restore.ts';
 import type { RegionCommand } from '../../commands/ip-control/region.ts';
 import type { RegionRouter, RegionState } from '../../commands/ip-control/region-state.ts';
@@ -161,7 +167,7 @@ class Look {
       this.#lists += 1;
       const held = isThere ? await this.#read(list, driver) : 'absent';
       if (held !== 'unreadable' && isSameList(held, wanted)) return this.#foundRight(list);
-      const target = this.#target(list, held, wanted, await this.#keeping(owner));
+      const target = await this.#target(list, owner, held, wanted, await this.#keeping(owner));
       if (held !== 'unreadable' && isSameList(held, target)) return this.#foundRight(list);
     } else if (this.#purpose !== 'catch-up') {
       this.#underWay += 1;
@@ -180,7 +186,7 @@ class Look {
     }
     const keeping = await this.#keeping(owner);
     const held = await this.#read(list, driver);
-    const target = this.#target(list, held, wanted, keeping);
+    const target = await this.#target(list, owner, held, wanted, keeping);
     if (held !== 'unreadable' && isSameList(held, target)) return this.#foundRight(list);
     this.#drifted.push(list);
     await this.#recordDrift(list, held, target);
@@ -207,18 +213,29 @@ class Look {
   }
 
   /** All that this router's list is to hold: what a restored log does not explain is no drift. */
-  #target(
+  async #target(
     list: string,
+    owner: OwnedList,
     held: HeldList | 'unreadable',
     wanted: readonly string[],
     keeping: Keeping | undefined,
-  ): readonly string[] {
+  ): Promise<readonly string[]> {
     const target = held === 'unreadable' ? undefined : wantedOn(held, wanted, keeping);
     // A list that can't be kept as it is differs; the push says what is wrong with it.
     if (target === undefined || 'problem' in target) return wanted;
     const fields = { regionId: this.#regionId, router: this.#router.router, list, kept: target.kept.length };
     if (target.kept.length > 0) this.#with.log.warn(fields, KEPT);
+    if (owner.kind === 'BLACKHOLE') await this.#recordKept(owner, target.kept);
     return target.prefixes;
+  }
+
+  /** So that its customer can enable what the log has as enabled already. */
+  async #recordKept({ customerId }: OwnedList, kept: readonly string[]): Promise<void> {
+    const data = { regionId: this.#regionId, router: this.#router.router, set: addressesOf(kept) };
+    const context = { actor: 'system:drift', requestId: this.#with.ids.uuid() };
+    const answer = await this.#with.customers.handle(customerId, { type: 'RecordKept', data }, context);
+    if (isRefusal(answer) && answer.refused !== 'customer-not-found')
+      throw new Error(`what ${this.#router.router} keeps could not be recorded: ${answer.because}`);
   }
 
   #keeping({ customerId, kind }: OwnedList): Promise<Keeping | undefined> {

@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { type CustomerCommand, customerDecider } from '../../../src/commands/ip-control/customer.ts';
 import { directoryDecider, type DirectoryCommand } from '../../../src/commands/ip-control/directory.ts';
 import { Removals } from '../../../src/commands/ip-control/explained-removals.ts';
 import { unexplained, wantedOn } from '../../../src/commands/ip-control/kept-lists.ts';
@@ -12,7 +13,7 @@ import { parseRangeTexts } from '../../../src/kernel/addresses/range-text.ts';
 import { RangeSet } from '../../../src/kernel/addresses/range-set.ts';
 import { cellRanges, combined, modelsOver, runsIn, runsOf } from '../../kernel/addresses/naive-model.ts';
 import { specify, stateAfter } from '../../specification.ts';
-import { disabled, enabled, released } from './customer-examples.ts';
+import { assigned, block, disable, disabled, enable, enabled, one, registered, released } from './customer-examples.ts';
 
 const { given } = specify(directoryDecider);
 
@@ -120,6 +121,72 @@ test('an entry that is no plain block can not be kept by a push, which is a prob
   assert.ok('problem' in answer && answer.problem.endsWith(': 192.0.2.0/24 le 32'), JSON.stringify(answer));
   assert.equal(unexplained(held, keeping), ['192.0.3.0/24', '192.0.2.0/24 le 32']);
 });
+
+// What a customer can do about it
+
+const customer = specify(customerDecider);
+const KNOWN = [registered(), assigned(1, '192.0.2.0/24')];
+const kept = (router: string, ...ranges: string[]): CustomerEvent => ({
+  type: 'AddressesKept',
+  data: { regionId: 1, router, ranges },
+});
+const recordKept = (router: string, ...texts: string[]): CustomerCommand => ({
+  type: 'RecordKept',
+  data: { regionId: 1, router, set: parseRangeTexts(texts) },
+});
+
+test('what a router keeps is said once for each set, and once more when it is gone', () => {
+  customer
+    .given(...KNOWN)
+    .when(recordKept('core1', '192.0.2.77'))
+    .yields(kept('core1', '192.0.2.77'));
+  customer
+    .given(...KNOWN, kept('core1', '192.0.2.77'))
+    .when(recordKept('core1', '192.0.2.77'))
+    .yieldsNothing();
+  customer
+    .given(...KNOWN, kept('core1', '192.0.2.77'))
+    .when(recordKept('core1'))
+    .yields(kept('core1'));
+  customer
+    .given(...KNOWN)
+    .when(recordKept('core1'))
+    .yieldsNothing();
+});
+
+test('what a router keeps can be enabled, though the log has it as enabled, once, and only where it is owned', () => {
+  const before = [...KNOWN, kept('core1', '192.0.2.77'), kept('core2', '192.0.2.78', '198.51.100.1')];
+  customer
+    .given(...before)
+    .when(enable(one('192.0.2.77')))
+    .yields(enabled(['192.0.2.77']));
+  customer
+    .given(...before)
+    .when(enable(block('0.0.0.0/0')))
+    .yields(enabled(['192.0.2.77-192.0.2.78']));
+  customer
+    .given(...before, enabled(['192.0.2.77']))
+    .when(enable(one('192.0.2.77')))
+    .yieldsNothing();
+  customer
+    .given(...before, disabled(['192.0.2.77']))
+    .when(recordKept('core1'))
+    .yieldsNothing();
+  customer
+    .given(...before, kept('core1'))
+    .when(enable(one('192.0.2.77')))
+    .yieldsNothing();
+  customer
+    .given(...before)
+    .when(enable(one('192.0.2.1')))
+    .yieldsNothing();
+});
+
+test('what a router keeps can be disabled as any other address', () =>
+  customer
+    .given(...KNOWN, kept('core1', '192.0.2.77'))
+    .when(disable(one('192.0.2.77')))
+    .yields(disabled(['192.0.2.77'])));
 
 // What explains a removal
 

@@ -44,6 +44,7 @@ const SAMPLES: Readonly<Record<string, object>> = {
   SubnetReleased: { subnetId: 1, cidr: '192.0.2.0/24', regionId: 1, wasDisabled: [] },
   AddressesDisabled: { regionId: 1, ranges: ['192.0.2.1'] },
   AddressesEnabled: { regionId: 1, ranges: ['192.0.2.1-192.0.2.9', '2001:db8::1'] },
+  AddressesKept: { regionId: 1, router: 'core1', ranges: ['192.0.2.77'] },
   CommitRequested: { ...commit, reason: 'quiet' },
   CommitCompleted: settled,
   CommitFailed: settled,

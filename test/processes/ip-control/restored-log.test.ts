@@ -130,6 +130,20 @@ test('what a customer enables after the restore leaves the routers', async ({ ho
   assert.equal(lists(house), [[], []]);
 });
 
+test('what the log has as enabled can be enabled once a look has seen it on a router, and leaves', async ({
+  house,
+}) => {
+  await restored(house);
+  const processes = await house.start();
+  await processes.settle();
+  assert.is((await house.history()).at(-1), 'AddressesKept', 'the first look comes at once');
+  await commit(house, 'c2', enable(one('192.0.2.77')));
+  await processes.settle();
+  assert.equal(lists(house), [held(7), held(7)]);
+  await processes.pass(180);
+  assert.is((await house.history()).filter((type) => type === 'AddressesKept').length, 1);
+});
+
 test('an enable from before the backup explains nothing: the address may have been disabled again', async ({
   house,
 }) => {
