@@ -31,7 +31,7 @@ export function addCommitCommands(program: Command, tools: CommandTools): void {
         const { customerId, name } = await findCustomer(house, customer);
         const { regionId, name: regionName } = await findRegion(house, region);
         const status = await house.commitNow(customerId, regionId, options.list, operatorContext(house.ids));
-        const problems = status === 'failed' ? await problemsOf(house, customerId, regionId, options.list) : [];
+        const problems = status === 'in_progress' ? [] : await problemsOf(house, customerId, regionId, options.list);
         outputOf(options, tools).object({ customer: name, region: regionName, list: options.list, status, problems }, [
           `${options.list} of ${name} in ${regionName}: ${status}`,
           ...problems,
@@ -57,8 +57,8 @@ async function problemsOf(
 }
 
 function outcomeProblems({ outcomes }: CommitView): readonly string[] {
-  return outcomes.flatMap(({ router, result, because, kept }) => [
-    ...(result === 'confirmed' || result === 'skipped' ? [] : [`${router}: ${because ?? result}`]),
+  return outcomes.flatMap(({ router, result, because, saved, kept }) => [
+    ...(saved !== false && (result === 'confirmed' || result === 'skipped') ? [] : [`${router}: ${because ?? result}`]),
     ...(kept === undefined
       ? []
       : [`${router}: keeps ${counted(kept, 'block')} that the restored log does not explain`]),

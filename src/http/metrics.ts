@@ -28,6 +28,11 @@ const GAUGES: readonly Gauge[] = [
     of: ({ unowned }) => unowned,
   },
   {
+    name: 'edgeward_router_unsaved',
+    help: 'Whether something is in force on the router that it could not save: a restart loses it.',
+    of: ({ unsavedSince }) => Number(unsavedSince !== null),
+  },
+  {
     name: 'edgeward_router_last_drift_timestamp_seconds',
     help: 'When a list was last found changed by others.',
     of: ({ driftedAt }) => secondsOf(driftedAt),

@@ -13,12 +13,14 @@ export type RouterDriver = Readonly<{
   read: (list: string, signal: AbortSignal) => Promise<readonly string[] | 'absent'>;
   /**
    * Makes the list hold exactly `prefixes`, by the smallest change in one step; empty has the dialect's safe meaning (matches nothing).
-   * Compares first: a list that holds them already is not touched. Resolving is no proof: the caller reads back. @throws RouterFailure
+   * Compares first: a list that holds them already is not touched. Resolving is no proof: the caller reads back. @throws RouterFailure;
+   * `not-saved` when the change is in force and the router will have lost it after a restart
    */
   replace: (list: string, prefixes: readonly string[], signal: AbortSignal, options?: ReplaceOptions) => Promise<void>;
   /**
    * Takes the list away from the router; one that is absent already is left alone. Where a dialect's empty list is none, that is
-   * what it makes. Refused (`rejected`) by routers whose configuration still uses the list. @throws RouterFailure
+   * what it makes. Refused (`rejected`) by routers whose configuration still uses the list. @throws RouterFailure; `not-saved` when it is
+   * gone until the router restarts
    */
   remove: (list: string, signal: AbortSignal) => Promise<void>;
   /** The names of the lists with our prefix that the router has, sorted. @throws RouterFailure */
@@ -28,7 +30,14 @@ export type RouterDriver = Readonly<{
    * is kept or taken back: whoever prepares must end it. Undefined when this very router can't. @throws RouterFailure
    */
   prepare?: (list: string, prefixes: readonly string[], signal: AbortSignal) => Promise<PreparedChange | undefined>;
-  /** Reachable, logged in, and allowed to write; changes nothing. @throws RouterFailure */
+  /**
+   * Where a router starts with another configuration than the one that runs: saves what runs. @throws RouterFailure `not-saved`
+   */
+  save?: (signal: AbortSignal) => Promise<void>;
+  /**
+   * Reachable, logged in, and allowed to write; changes nothing. @throws RouterFailure `not-saved` when what is written would be in force
+   * and could not be saved, as far as that can be seen
+   */
   check: (signal: AbortSignal) => Promise<void>;
   /** Lets no more calls begin, and closes when those that run are over. */
   close: () => Promise<void>;
@@ -54,7 +63,10 @@ export type PreparedChange = Readonly<{
 /** `timeoutMilliseconds`: how long the caller is going to wait, so that what can't be done by then is refused before it is begun. */
 export type ReplaceOptions = Readonly<{ timeoutMilliseconds?: number }>;
 
-/** Why a router did not do it. `outcome-unknown`: the change was sent and no answer came; only reading back decides. */
+/**
+ * Why a router did not do it. `outcome-unknown`: the change was sent and no answer came; only reading back decides. `not-saved`: it is in
+ * force, and the router does not keep it over a restart.
+ */
 export type RouterFailureCode =
   | 'bad-option'
   | 'unreachable'
@@ -66,6 +78,7 @@ export type RouterFailureCode =
   | 'too-large'
   | 'timed-out'
   | 'outcome-unknown'
+  | 'not-saved'
   | 'unreadable-answer';
 
 /** A router said no, or said nothing. The message is for an operator and holds no secret. */

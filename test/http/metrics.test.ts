@@ -13,6 +13,7 @@ test('each gauge is named, explained and given for every router that has one; la
     unowned: 3,
     driftedAt: '2026-11-27T12:00:00.500+00:00',
     repairedAt: null,
+    unsavedSince: '2026-11-27T12:00:00.500+00:00',
   } as const;
   const lines = metricsText([{ region: 'ams', routers: [router] }]).split('\n');
   const labels = '{region="ams",router="core\\"1\\\\"}';
@@ -21,6 +22,7 @@ test('each gauge is named, explained and given for every router that has one; la
     `edgeward_router_enabled${labels} 0`,
     `edgeward_router_drifted_lists${labels} 2`,
     `edgeward_router_unowned_lists${labels} 3`,
+    `edgeward_router_unsaved${labels} 1`,
     `edgeward_router_last_drift_timestamp_seconds${labels} 1795780800.5`,
   ]) {
     assert.ok(lines.includes(line), line);

@@ -182,8 +182,8 @@ if (missing === undefined) {
 
   frr('a list that could not be saved is in force, and is saved with the next call', async ({ router, driver }) => {
     await router.disturb('case "$*" in *"write memory"*) echo "Error: no space left"; exit 1 ;; esac');
-    const failure = await fails('rejected', driver.replace('Svc-UNSAVED', OLD, never));
-    assert.match(failure.message, 'Svc-UNSAVED is in force but was not saved: Error: no space left');
+    const failure = await fails('not-saved', driver.replace('Svc-UNSAVED', OLD, never));
+    assert.match(failure.message, 'Svc-UNSAVED is in force, and was not saved: Error: no space left');
     assert.equal(await driver.read('Svc-UNSAVED', never), OLD);
     await router.disturb('');
     await driver.replace('Svc-UNSAVED', OLD, never);

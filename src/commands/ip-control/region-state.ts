@@ -15,6 +15,8 @@ export type RegionRouter = Router &
     drifts: ReadonlyMap<string, string>;
     /** Lists with our prefix that belong to no customer. */
     unowned: readonly string[];
+    /** Why it could not save what is in force on it; undefined when all of it is saved, as far as is known. */
+    unsaved?: string;
     /** Checks that were asked for and are not over. */
     checks: ReadonlySet<string>;
   }>;
@@ -56,7 +58,9 @@ export function evolveRegion(state: RegionState, event: RegionEvent): RegionStat
     case 'RouterChecked':
     case 'DriftDetected':
     case 'DriftRepaired':
-    case 'UnownedListsSeen': {
+    case 'UnownedListsSeen':
+    case 'RouterNotSaved':
+    case 'RouterSaved': {
       const before = state.routers.get(event.data.router);
       if (before === undefined) return state;
       return { ...state, routers: new Map(state.routers).set(before.router, evolveRouter(before, event)) };
@@ -97,5 +101,11 @@ function evolveRouter(router: RegionRouter, { type, data }: RouterEvent): Region
       return { ...router, drifts: new Map([...router.drifts].filter(([list]) => list !== data.list)) };
     case 'UnownedListsSeen':
       return { ...router, unowned: data.lists };
+    case 'RouterNotSaved':
+      return { ...router, unsaved: data.because };
+    case 'RouterSaved': {
+      const { unsaved: _, ...saved } = router;
+      return saved;
+    }
   }
 }

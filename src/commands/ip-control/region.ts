@@ -62,6 +62,8 @@ function decide(command: RegionCommand, state: RegionState): Decision<RegionEven
     case 'RecordDrift':
     case 'RecordDriftRepaired':
     case 'RecordUnownedLists':
+    case 'RecordRouterNotSaved':
+    case 'RecordRouterSaved':
       return decideRouterUpkeep(command, state);
   }
 }

@@ -13,7 +13,9 @@ export type RouterUpkeepCommand =
   | Command<'RecordRouterChecked', { router: string; checkId: string } & RouterCheckResult>
   | Command<'RecordDrift', { router: string; list: string; missing: number; extra: number; held: ListContent }>
   | Command<'RecordDriftRepaired', { router: string; list: string; how: 'pushed' | 'found-right' }>
-  | Command<'RecordUnownedLists', { router: string; lists: readonly string[] }>;
+  | Command<'RecordUnownedLists', { router: string; lists: readonly string[] }>
+  | Command<'RecordRouterNotSaved', { router: string; because: string }>
+  | Command<'RecordRouterSaved', { router: string }>;
 
 /** The rules of keeping one router; what is known already is nothing new. */
 export function decideRouterUpkeep(command: RouterUpkeepCommand, region: CreatedRegion): Decision<RouterUpkeepEvent> {
@@ -46,6 +48,12 @@ export function decideRouterUpkeep(command: RouterUpkeepCommand, region: Created
     case 'RecordDriftRepaired':
       if (!router.drifts.has(command.data.list)) return [];
       return [{ type: 'DriftRepaired', data: { regionId, ...command.data } }];
+    case 'RecordRouterNotSaved':
+      if (router.unsaved !== undefined) return [];
+      return [{ type: 'RouterNotSaved', data: { regionId, ...command.data } }];
+    case 'RecordRouterSaved':
+      if (router.unsaved === undefined) return [];
+      return [{ type: 'RouterSaved', data: { regionId, router: routerName } }];
     case 'RecordUnownedLists': {
       const lists = [...command.data.lists].sort();
       if (JSON.stringify(router.unowned) === JSON.stringify(lists)) return [];

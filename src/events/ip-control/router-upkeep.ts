@@ -88,6 +88,12 @@ export const UnownedListsSeen = defineEvent(
   z.strictObject({ ...router, lists: z.array(z.string()) }),
 );
 
+/** What edgeward has put on the router is in force, and the router could not save it: a restart loses it. Said once until it is saved. */
+export const RouterNotSaved = defineEvent('RouterNotSaved', 1, z.strictObject({ ...router, because: z.string() }));
+
+/** All that edgeward has put on the router is saved again. */
+export const RouterSaved = defineEvent('RouterSaved', 1, z.strictObject(router));
+
 export const routerUpkeepEvents = [
   RouterRepairChosen,
   RouterDisabled,
@@ -98,6 +104,8 @@ export const routerUpkeepEvents = [
   DriftDetected,
   DriftRepaired,
   UnownedListsSeen,
+  RouterNotSaved,
+  RouterSaved,
 ] as const;
 
 export type RouterUpkeepEvent = EventOf<(typeof routerUpkeepEvents)[number]>;

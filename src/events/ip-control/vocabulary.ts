@@ -51,6 +51,8 @@ export const routerOutcome = z.strictObject({
   untouched: z.boolean(),
   /** For an operator; no secret. */
   because: z.string().optional(),
+  /** `false`: it holds the list, and could not save it: a restart loses it. `because` says why. */
+  saved: z.literal(false).optional(),
   /** How it took part where all routers had to: with a change that it held back, or by having its old list put back. */
   together: z.enum(['prepared', 'compensated']).optional(),
   /** `false`: it is being brought up to date, and the commit does not wait for it. */

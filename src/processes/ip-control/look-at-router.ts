@@ -23,11 +23,12 @@ import type { Ids } from '../../ports/ids.ts';
 import type { Log } from '../../ports/log.ts';
 import { type RouterDriver, RouterFailure, type RouterFailureCode, type RouterSettings } from '../../ports/routers.ts';
 import { listTurn, type ListTurns } from './list-turns.ts';
-import { KEPT, lastPrefixes } from './perform-deploy-commit.ts';
+import { KEPT, lastPrefixes, NOT_SAVED } from './perform-deploy-commit.ts';
 import { pushPrefixList } from './push-prefix-list.ts';
 import {
   describeFailure,
   differenceOf,
+  isNotSaved,
   type HeldList,
   isSameList,
   isUnreadable,
@@ -102,6 +103,7 @@ class Look {
   #lists = 0;
   #underWay = 0;
   #isStopped = false;
+  #isUnsaved = false;
   readonly #drifted: string[] = [];
   readonly #repaired: string[] = [];
   #unowned: readonly string[] = [];
@@ -133,6 +135,7 @@ class Look {
     }
     this.#unowned = [...names].filter((list) => !owned.has(list));
     if (this.#purpose === 'prune') await this.#prune(driver);
+    await this.#save(driver);
     const left = this.#unowned.filter((list) => !this.#removed.includes(list));
     if (this.#purpose !== 'catch-up')
       await this.#record({ type: 'RecordUnownedLists', data: { router: name, lists: left } });
@@ -194,13 +197,14 @@ class Look {
     if (!repair && this.#purpose !== 'catch-up') return;
     const { clock, timeoutMilliseconds } = this.#with;
     const push = { router, driver, list, prefixes: wanted, keeping, timeoutMilliseconds };
-    const { result, because } = await pushPrefixList(push, clock, this.#signal);
+    const { result, because, saved } = await pushPrefixList(push, clock, this.#signal);
     this.#signal.throwIfAborted();
     if (result !== 'confirmed') {
       this.#problems.push(`${list}: ${because ?? result}`);
       return;
     }
     this.#repaired.push(list);
+    if (saved === false) await this.#notSaved(because ?? NOT_SAVED);
     if (this.#purpose !== 'catch-up')
       await this.#record({ type: 'RecordDriftRepaired', data: { router, list, how: 'pushed' } });
   }
@@ -250,13 +254,38 @@ class Look {
         await this.#bounded((within) => driver.remove(list, within));
         this.#removed.push(list);
       } catch (error) {
-        this.#notDone(list, error);
+        if (!isNotSaved(error)) return this.#notDone(list, error);
+        this.#removed.push(list);
+        await this.#notSaved(describeFailure(error));
       }
     });
   }
 
   #turn(list: string): string {
     return listTurn(this.#regionId, list, this.#router.router);
+  }
+
+  /** What a router could not save before is tried again, until it is saved. */
+  async #save(driver: RouterDriver): Promise<void> {
+    if (this.#router.unsaved === undefined || this.#isUnsaved || driver.save === undefined) return;
+    const { router } = this.#router;
+    try {
+      await this.#bounded(async (within) => driver.save?.(within));
+    } catch (error) {
+      if (!isNotSaved(error)) throw error;
+      await this.#notSaved(describeFailure(error));
+      return;
+    }
+    this.#with.log.info({ regionId: this.#regionId, router }, 'what the router could not save is saved now');
+    await this.#record({ type: 'RecordRouterSaved', data: { router } });
+  }
+
+  async #notSaved(because: string): Promise<void> {
+    const { router } = this.#router;
+    this.#isUnsaved = true;
+    this.#problems.push(because);
+    this.#with.log.warn({ regionId: this.#regionId, router, because }, NOT_SAVED);
+    await this.#record({ type: 'RecordRouterNotSaved', data: { router, because } });
   }
 
   async #wanted({ customerId, kind }: OwnedList): Promise<readonly string[] | 'under way'> {

@@ -1,6 +1,7 @@
 import type { CustomerCommand } from '../../commands/ip-control/customer.ts';
 import { commitKey, type CustomerState } from '../../commands/ip-control/customer-state.ts';
 import { keepingOf } from '../../commands/ip-control/kept-lists.ts';
+import type { RegionCommand } from '../../commands/ip-control/region.ts';
 import type { RegionState } from '../../commands/ip-control/region-state.ts';
 import { contentOf } from '../../events/ip-control/list-content.ts';
 import { type ListKind, prefixListName, type RouterOutcome } from '../../events/ip-control/vocabulary.ts';
@@ -62,9 +63,35 @@ async function deploy(
     return;
   }
   warnOfKept({ customerId, regionId, list: name }, step.outcomes, log);
+  await recordSaving({ regionId, list: name, requestId: duty.id }, step.outcomes, dependencies);
   // A router that has been brought up to date meanwhile counts.
   await record(push, asCounted(step, (await regions.state(regionId)).state), dependencies);
 }
+
+/** Says which routers could not save what they hold now, and which of those that could not before have. */
+async function recordSaving(
+  { regionId, list, requestId }: Readonly<{ regionId: number; list: string; requestId: string }>,
+  outcomes: readonly RouterOutcome[],
+  { regions, log }: Pick<DeployCommitDependencies, 'regions' | 'log'>,
+): Promise<void> {
+  const told = async (command: RegionCommand): Promise<void> => {
+    const answer = await regions.handle(regionId, command, { actor: 'system:deploy-commit', requestId });
+    if (isRefusal(answer) && answer.refused !== 'router-not-found')
+      throw new Error(`${command.type}: ${answer.because}`);
+  };
+  const { state } = await regions.state(regionId);
+  const unsaved = new Set(routersOf(state).flatMap(({ router, unsaved: why }) => (why === undefined ? [] : [router])));
+  for (const { router, result, untouched, saved, because = 'it could not be saved' } of outcomes) {
+    if (saved === false) {
+      log.warn({ regionId, router, list, because }, NOT_SAVED);
+      await told({ type: 'RecordRouterNotSaved', data: { router, because } });
+    } else if (result === 'confirmed' && !untouched && unsaved.has(router))
+      await told({ type: 'RecordRouterSaved', data: { router } });
+  }
+}
+
+/** The line of the log for each change that a router holds and will have lost after a restart. */
+export const NOT_SAVED = 'the router holds it and could not save it: a restart of the router loses it';
 
 /** The line of the log for each list with blocks that stay for this reason. */
 export const KEPT = 'the log was restored: the router keeps what it does not explain';

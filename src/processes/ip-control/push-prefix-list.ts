@@ -2,7 +2,7 @@ import { type Keeping, NOT_REPLACED, wantedOn } from '../../commands/ip-control/
 import type { RouterOutcome } from '../../events/ip-control/vocabulary.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { type RouterDriver, RouterFailure, type RouterFailureCode } from '../../ports/routers.ts';
-import { describeFailure, type HeldList, isSameList, isUnreadable, withDeadline } from './router-calls.ts';
+import { describeFailure, type HeldList, isNotSaved, isSameList, isUnreadable, withDeadline } from './router-calls.ts';
 
 export type Push = Readonly<{
   router: string;
@@ -41,11 +41,13 @@ export async function tryPush(
   const started = clock.monotonicMilliseconds();
   let [prefixes, kept] = [push.prefixes, 0];
   const elapsed = (): number => clock.monotonicMilliseconds() - started;
+  let isUnsaved = false;
   const outcome = (result: RouterOutcome['result'], untouched: boolean, because?: string): RouterOutcome => ({
     router,
     result,
     untouched,
     ...(because === undefined ? {} : { because }),
+    ...(result === 'confirmed' && isUnsaved ? { saved: false } : {}),
     ...(kept === 0 ? {} : { kept }),
     milliseconds: Math.round(elapsed()),
   });
@@ -69,6 +71,7 @@ export async function tryPush(
     await driver.replace(list, prefixes, within, { timeoutMilliseconds: patience });
     return undefined;
   }).catch((error: unknown) => ({ error }));
+  isUnsaved = failure !== undefined && isNotSaved(failure.error);
   const because = failure === undefined ? undefined : describeFailure(failure.error);
   const code = failure === undefined ? {} : codeOf(failure.error);
   const possible = failure?.error instanceof RouterFailure ? failure.error.possible : undefined;
@@ -79,7 +82,7 @@ export async function tryPush(
   try {
     // A change that timed out has used up the time: reading back, which decides, gets its own.
     const held = await withDeadline((within) => driver.read(list, within), timeoutMilliseconds, clock, signal);
-    // A list that holds is a success; what else went wrong (saving it for the next boot, say) is told all the same.
+    // A list that holds is a success; what else went wrong is told all the same.
     if (isSameList(held, prefixes)) return { outcome: outcome('confirmed', false, because), ...code };
     return {
       outcome: outcome('failed', false, because ?? 'the list reads back differently from what was sent'),

@@ -2,7 +2,15 @@ import { type Keeping, NOT_REPLACED, wantedOn } from '../../commands/ip-control/
 import type { RouterOutcome } from '../../events/ip-control/vocabulary.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { PreparedChange, RouterDriver } from '../../ports/routers.ts';
-import { describeFailure, entriesOf, type HeldList, isSameList, isUnreadable, withDeadline } from './router-calls.ts';
+import {
+  describeFailure,
+  entriesOf,
+  type HeldList,
+  isSameList,
+  isUnreadable,
+  withDeadline,
+  isNotSaved,
+} from './router-calls.ts';
 
 export type PushTogether = Readonly<{
   routers: readonly Readonly<{ router: string; driver: RouterDriver }>[];
@@ -69,6 +77,7 @@ class Member {
   /** In force for good, as far as the router was asked. */
   #confirmed = false;
   #remark: string | undefined;
+  #isUnsaved = false;
   #result: Result | undefined;
 
   constructor(router: string, driver: RouterDriver, push: PushTogether, clock: Clock, signal: AbortSignal) {
@@ -132,7 +141,7 @@ class Member {
       // Whatever the change answers, only what the router holds afterwards decides.
       await this.#driver
         .replace(list, this.#prefixes, within, { timeoutMilliseconds })
-        .catch((error: unknown) => (this.#remark = describeFailure(error)));
+        .catch((error: unknown) => this.#note(error));
       this.#confirmed = true;
     }).then(() => this.readBack());
   }
@@ -142,7 +151,7 @@ class Member {
     if (prepared === undefined) return Promise.resolve();
     return this.#step(async (within) => {
       this.#confirmed = true;
-      await prepared.confirm(within).catch((error: unknown) => (this.#remark = describeFailure(error)));
+      await prepared.confirm(within).catch((error: unknown) => this.#note(error));
     });
   }
 
@@ -183,7 +192,13 @@ class Member {
     if (this.#result !== undefined) return { ...this.#result, together };
     const remark = this.#remark === undefined ? {} : { because: this.#remark };
     const kept = this.#kept === 0 ? {} : { kept: this.#kept };
-    return { result: 'confirmed', untouched: !this.#touched, ...remark, together, ...kept };
+    const saved = this.#isUnsaved ? { saved: false as const } : {};
+    return { result: 'confirmed', untouched: !this.#touched, ...remark, ...saved, together, ...kept };
+  }
+
+  #note(error: unknown): void {
+    this.#remark = describeFailure(error);
+    this.#isUnsaved = isNotSaved(error);
   }
 
   async #putBack(within: AbortSignal): Promise<undefined> {

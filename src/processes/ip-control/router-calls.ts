@@ -56,6 +56,11 @@ export function isUnreadable(error: unknown): boolean {
   return error instanceof RouterFailure && error.code === 'unreadable-answer';
 }
 
+/** Whether a change is in force, and lost after a restart of the router. */
+export function isNotSaved(error: unknown): boolean {
+  return error instanceof RouterFailure && error.code === 'not-saved';
+}
+
 /** A failure in a line, for an operator. */
 export function describeFailure(error: unknown): string {
   if (error instanceof RouterFailure) return `${error.code}: ${error.message}`;

@@ -11,6 +11,8 @@ export type RouterUpkeep = Readonly<{
   unowned: number;
   driftedAt: string | null;
   repairedAt: string | null;
+  /** Since when something is in force on it that it could not save. */
+  unsavedSince: string | null;
 }>;
 
 /** The routers of one region. Key: the region's number. */
@@ -22,6 +24,7 @@ const NEW: Omit<RouterUpkeep, 'name'> = {
   unowned: 0,
   driftedAt: null,
   repairedAt: null,
+  unsavedSince: null,
 };
 
 /** What tells how a router stands. */
@@ -37,13 +40,15 @@ export type RouterStandingEvent = Extract<
       | 'RouterCaughtUp'
       | 'DriftDetected'
       | 'DriftRepaired'
-      | 'UnownedListsSeen';
+      | 'UnownedListsSeen'
+      | 'RouterNotSaved'
+      | 'RouterSaved';
   }
 >;
 
 export const routerUpkeepProjection: Projection<RouterStandingEvent, RouterUpkeepView> = {
   name: 'router-upkeep',
-  version: 1,
+  version: 2,
   handles: [
     'RegionCreated',
     'RouterAdded',
@@ -54,6 +59,8 @@ export const routerUpkeepProjection: Projection<RouterStandingEvent, RouterUpkee
     'DriftDetected',
     'DriftRepaired',
     'UnownedListsSeen',
+    'RouterNotSaved',
+    'RouterSaved',
   ],
   keysOf: (event) => [String(event.data.regionId)],
   evolve: (view, event) => {
@@ -88,5 +95,9 @@ function change(
       return { drifted: drifted.filter((list) => list !== event.data.list), repairedAt: at };
     case 'UnownedListsSeen':
       return { unowned: event.data.lists.length };
+    case 'RouterNotSaved':
+      return { unsavedSince: at };
+    case 'RouterSaved':
+      return { unsavedSince: null };
   }
 }

@@ -135,14 +135,29 @@ netconf('what runs is saved where that is something else, once for each change',
   assert.not(unsaved.router.operations().includes('copy-config'));
 });
 
+netconf('what could not be saved is saved when it is asked for again', async ({ start }) => {
+  const { router, driver } = await start({
+    capabilities: [...EVERYTHING, STARTUP],
+    answer: (name, number) =>
+      name === 'copy-config' && number <= 2 ? refusal('operation-failed', 'disk full') : undefined,
+  });
+  await fails('not-saved', driver.replace(LIST, OLD, never));
+  assert.ok(driver.save);
+  await fails('not-saved', driver.save(never));
+  await driver.save(never);
+  assert.is(router.operations().filter((name) => name === 'copy-config').length, 3);
+  const { driver: unsaved } = await start({ options: { save: 'false' } });
+  assert.is(unsaved.save, undefined);
+});
+
 netconf('a list that could not be saved is in force, and is saved with the next call', async ({ start }) => {
   const { router, driver } = await start({
     capabilities: [...EVERYTHING, STARTUP],
     answer: (name, number) =>
       name === 'copy-config' && number === 1 ? refusal('operation-failed', 'disk full') : undefined,
   });
-  const failure = await fails('rejected', driver.replace(LIST, OLD, never));
-  assert.match(failure.message, /Svc-A is in force but was not saved: .*disk full/);
+  const failure = await fails('not-saved', driver.replace(LIST, OLD, never));
+  assert.match(failure.message, /Svc-A is in force, and was not saved: .*disk full/);
   assert.equal(router.running(LIST), OLD);
   await driver.replace(LIST, OLD, never);
   assert.is(router.operations().at(-2), 'copy-config');

@@ -127,6 +127,18 @@ test('lists that belong to nobody are told once for each set of them, whatever t
   given(created, added, seen).when(see()).yields(gone);
 });
 
+test('what a router could not save is told once, until it is saved', () => {
+  const notSaved: RegionEvent = { type: 'RouterNotSaved', data: { ...about, because: 'not-saved: no room' } };
+  const saved: RegionEvent = { type: 'RouterSaved', data: about };
+  const tell = { type: 'RecordRouterNotSaved', data: { router: 'core1', because: 'not-saved: no room' } } as const;
+  const clear = { type: 'RecordRouterSaved', data: { router: 'core1' } } as const;
+  given(created, added).when(clear).yieldsNothing();
+  given(created, added).when(tell).yields(notSaved);
+  given(created, added, notSaved).when(tell).yieldsNothing();
+  given(created, added, notSaved).when(clear).yields(saved);
+  given(created, added, notSaved, saved).when(tell).yields(notSaved);
+});
+
 test('what was known of a router goes with it', () => {
   given(created, added, drifted, removed, added)
     .when({ type: 'RecordDriftRepaired', data: { router: 'core1', list: LIST, how: 'pushed' } })

@@ -91,6 +91,8 @@ const SAMPLES: Readonly<Record<string, object>> = {
   },
   DriftDetected: { ...core1, list: 'Svc-A-BLACKHOLE', missing: 1, extra: 0, held: contentOf([]) },
   DriftRepaired: { ...core1, list: 'Svc-A-BLACKHOLE', how: 'pushed' },
+  RouterNotSaved: { ...core1, because: 'not-saved: Svc-A-BLACKHOLE is in force, and was not saved: Permission denied' },
+  RouterSaved: core1,
   UnownedListsSeen: { ...core1, lists: ['Svc-OLD'] },
   WebhookDelivered: { ...notification, httpStatus: 204 },
   WebhookAttemptFailed: { ...notification, because: 'status 500' },

@@ -18,8 +18,8 @@ import { type EmbeddedLog, openEmbeddedLog } from '../../support/embedded-log.ts
 /** Turns of the event loop in which nothing happens. */
 const QUIET_TURNS = 25;
 
-/** How a router behaves: as it should, refusing, or silent until it is told to stop. */
-export type Behaviour = 'fine' | 'refusing' | 'silent';
+/** How a router behaves: as it should, refusing, silent until it is told to stop, or unable to save what it holds. */
+export type Behaviour = 'fine' | 'refusing' | 'silent' | 'forgetful';
 
 /**
  * Log, views, processes and routers (directories) of one region, under a clock that a test moves. Processes can be stopped
@@ -214,8 +214,13 @@ function behaving(
     if (behaviour === 'refusing') throw new RouterFailure('unreachable', `${name} is down`);
     if (behaviour === 'silent') await untilAborted(signal);
   };
+  const save = async (signal: AbortSignal): Promise<void> => {
+    await before(signal);
+    if (behaviours.get(name) === 'forgetful') throw new RouterFailure('not-saved', 'was not saved: permission denied');
+  };
   return {
     ...driver,
+    save,
     read: async (list, signal) => {
       await before(signal);
       return working(driver.read(list, signal));
@@ -227,11 +232,13 @@ function behaving(
     remove: async (list, signal) => {
       await before(signal);
       await working(driver.remove(list, signal));
+      await save(signal);
     },
     replace: async (list, prefixes, signal, options) => {
       await before(signal);
       changes.push(`${name} ${list}`);
       await working(driver.replace(list, prefixes, signal, options));
+      await save(signal);
     },
   };
 }

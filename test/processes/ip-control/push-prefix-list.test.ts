@@ -124,6 +124,16 @@ test('a change that failed and is there all the same is a success', async () => 
   assert.is((await push(router)).result, 'confirmed');
 });
 
+test('a change that is there and could not be saved is a success, and says so', async () => {
+  const notSaved = new RouterFailure('not-saved', 'it is in force, and was not saved: Permission denied');
+  const router = scripted({ reads: [[], WANTED], replaces: [notSaved] });
+  const { result, because, saved } = await push(router);
+  const told = 'not-saved: it is in force, and was not saved: Permission denied';
+  assert.equal({ result, because, saved }, { result: 'confirmed', because: told, saved: false });
+  const gone = await push(scripted({ reads: [[], 'absent'], replaces: [notSaved] }));
+  assert.equal([gone.result, gone.saved], ['failed', undefined]);
+});
+
 // What a restored log does not explain
 
 const KEEPING = { removals: parseRangeTexts(['192.0.2.9']), listed: RangeSet.empty };

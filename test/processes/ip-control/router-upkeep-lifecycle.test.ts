@@ -235,6 +235,59 @@ test('pruned, lists of nobody are gone, and only they', async ({ house }) => {
   await processes.stop();
 });
 
+test('what a router could not save is told with the commit, and tried again with each look until it is saved', async ({
+  house,
+}) => {
+  const processes = await house.start();
+  house.behave('core1', 'forgetful');
+  await deploy(house, 'c1', '192.0.2.1');
+  await processes.settle();
+  assert.is((await house.history()).at(-1), 'CommitCompleted');
+  const because = 'not-saved: was not saved: permission denied';
+  const held = { router: 'core1', result: 'confirmed', untouched: false, milliseconds: 0 };
+  assert.equal((await outcomesOf(house))[0], { ...held, because, saved: false });
+  assert.equal(await happened(house), ['RouterNotSaved']);
+  assert.ok(house.log.lines.some(({ level, message }) => level === 'warn' && message.includes('could not save it')));
+  await processes.pass(40 * MINUTES);
+  assert.equal(await happened(house), ['RouterNotSaved'], 'said once');
+  house.behave('core1', 'fine');
+  await processes.pass(40 * MINUTES);
+  assert.equal(await happened(house), ['RouterNotSaved', 'RouterSaved']);
+  await processes.stop();
+});
+
+test('a change that a router saves ends what it could not save before', async ({ house }) => {
+  const processes = await house.start();
+  house.behave('core1', 'forgetful');
+  await deploy(house, 'c1', '192.0.2.1');
+  await processes.settle();
+  house.behave('core1', 'fine');
+  await deploy(house, 'c2', '192.0.2.2');
+  await processes.settle();
+  assert.equal(await happened(house), ['RouterNotSaved', 'RouterSaved']);
+  await processes.stop();
+});
+
+test('pruned where nothing can be saved, lists are gone, and what is not saved is said', async ({ house }) => {
+  const processes = await house.start();
+  edit(house, 'core1', 'Svc-STRAY', '192.0.2.0/24\n');
+  house.behave('core1', 'forgetful');
+  await askRegion(house, { type: 'RequestRouterCheck', data: { router: 'core1', checkId: 'k1', prune: true } });
+  await processes.settle();
+  assert.equal(house.held('core1'), {});
+  const { removed, unowned, problems } = Object((await house.log.events('region-1')).at(-1)?.data);
+  assert.equal(
+    { removed, unowned, problems },
+    {
+      removed: ['Svc-STRAY'],
+      unowned: ['Svc-STRAY'],
+      problems: ['not-saved: was not saved: permission denied'],
+    },
+  );
+  assert.equal(await happened(house), ['RouterCheckRequested', 'RouterNotSaved', 'RouterChecked']);
+  await processes.stop();
+});
+
 test('a router that can not be reached is no drift', async ({ house }) => {
   const processes = await house.start();
   await deploy(house, 'c1', '192.0.2.1');

@@ -28,6 +28,7 @@ const fresh = (name: string): RouterUpkeep => ({
   unowned: 0,
   driftedAt: null,
   repairedAt: null,
+  unsavedSince: null,
 });
 const given = (...events: readonly RouterStandingEvent[]) =>
   specifyProjection(routerUpkeepProjection).given(...recordedInOrder(events, NOON, 0, 'region-1'));
@@ -49,6 +50,16 @@ test('lists that differ are counted once each, until they are right again', () =
     region: 'ams',
     routers: [{ ...fresh('core1'), drifted: ['Svc-B'], driftedAt: NOON, repairedAt: NOON }, fresh('core2')],
   });
+});
+
+test('since when something is in force on a router that it could not save', () => {
+  const notSaved: RouterStandingEvent = { type: 'RouterNotSaved', data: { ...about('core1'), because: 'no room' } };
+  const saved: RouterStandingEvent = { type: 'RouterSaved', data: about('core1') };
+  given(created, added('core1'), notSaved).shows('1', {
+    region: 'ams',
+    routers: [{ ...fresh('core1'), unsavedSince: NOON }],
+  });
+  given(created, added('core1'), notSaved, saved).shows('1', { region: 'ams', routers: [fresh('core1')] });
 });
 
 const shows = (phase: RouterUpkeep['phase'], ...events: readonly RouterStandingEvent[]): void =>

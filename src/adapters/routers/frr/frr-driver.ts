@@ -35,10 +35,8 @@ export function createFrrDriver({ shell, clock, writeMemory, close }: FrrDriverO
     try {
       const changed = await fulfil(change, task, () => (saved = false));
       if (writeMemory && (changed || !saved)) {
-        const complaint = await onceSent(task, () => change.save());
-        if (complaint !== undefined) {
-          throw new RouterFailure('rejected', `${task.list} is in force but was not saved: ${complaint}`);
-        }
+        const complaint = await change.save().catch((failure: unknown) => unseen(failure));
+        if (complaint !== undefined) throw notSaved(inForce(task), complaint);
         saved = true;
       }
     } catch (failure) {
@@ -49,6 +47,15 @@ export function createFrrDriver({ shell, clock, writeMemory, close }: FrrDriverO
     await change.finish().catch(() => change.abandon());
   };
 
+  const save = (signal: AbortSignal): Promise<void> =>
+    calls.run(signal, undefined, () =>
+      changes.take(signal, async () => {
+        const complaint = await shell.save(signal).catch((failure: unknown) => unseen(failure));
+        if (complaint !== undefined) throw notSaved('what runs', complaint);
+        saved = true;
+      }),
+    );
+
   const replaceInTurn = (list: string, prefixes: readonly string[], signal: AbortSignal, options?: ReplaceOptions) =>
     calls.run(signal, list, async () => {
       const timeLeft = countdown(clock, options);
@@ -57,7 +64,8 @@ export function createFrrDriver({ shell, clock, writeMemory, close }: FrrDriverO
     });
 
   return {
-    check: (signal) => calls.run(signal, undefined, () => shell.check(signal)),
+    check: (signal) => calls.run(signal, undefined, () => shell.check(writeMemory, signal)),
+    ...(writeMemory ? { save } : {}),
     lists: (signal) => calls.run(signal, undefined, async () => ourLists(await shell.names(signal))),
     read: (list, signal) =>
       calls.run(signal, list, async () => {
@@ -69,6 +77,18 @@ export function createFrrDriver({ shell, clock, writeMemory, close }: FrrDriverO
     remove: (list, signal) => replaceInTurn(list, [], signal),
     close: () => calls.close(close),
   };
+}
+
+function inForce({ list, wanted }: Task): string {
+  return wanted.length === 0 ? `${list} is gone from what runs, and that` : `${list} is in force, and`;
+}
+
+function notSaved(what: string, complaint: string): RouterFailure {
+  return new RouterFailure('not-saved', `${what} was not saved: ${complaint}`);
+}
+
+function unseen(failure: unknown): string {
+  return `no answer was seen (${failure instanceof Error ? failure.message : String(failure)})`;
 }
 
 /** Whether anything had to be applied. */

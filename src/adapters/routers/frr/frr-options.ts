@@ -3,6 +3,7 @@ import { mustBe } from '../router-options.ts';
 import { absolutePath, COMMAND_PREFIX_OPTION, word } from '../shell-options.ts';
 
 const SOCKETS = '/var/run/frr';
+const CONFIGURATION = '/etc/frr';
 
 /** How vtysh is found and called on the router. */
 export const VTYSH_OPTIONS = {
@@ -35,15 +36,20 @@ export function refuseTwoSockets(
   context.addIssue({ code: 'custom', path: ['pathspace'], message: 'must be left out, as vty_socket is given' });
 }
 
-/** Which sockets vtysh talks to, and the words that make it do so. */
+/**
+ * Which sockets vtysh talks to, and the words that make it do so; and the directory of the configuration that this FRR starts with, empty
+ * when it can't be known.
+ */
 export function vtyshPlace(options: {
   vtysh: string;
   pathspace?: string | undefined;
   vty_socket?: string | undefined;
-}): Readonly<{ words: readonly string[]; sockets: string }> {
+}): Readonly<{ words: readonly string[]; sockets: string; configuration: string }> {
   const { vtysh, pathspace, vty_socket: directory } = options;
   const words = [vtysh];
   if (pathspace !== undefined) words.push('-N', pathspace);
   if (directory !== undefined) words.push('--vty_socket', directory);
-  return { words, sockets: directory ?? (pathspace === undefined ? SOCKETS : `${SOCKETS}/${pathspace}`) };
+  const below = pathspace === undefined ? '' : `/${pathspace}`;
+  if (directory !== undefined) return { words, sockets: directory, configuration: '' };
+  return { words, sockets: SOCKETS + below, configuration: CONFIGURATION + below };
 }

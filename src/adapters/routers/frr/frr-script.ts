@@ -5,7 +5,8 @@ export const MARK = '@edgeward';
 export const LOCK_SECONDS = 30;
 
 /**
- * What runs on the router, under any POSIX shell: `sh -c SCRIPT edgeward <mode> <list, or nothing for all> <daemon> <lock directory> <seconds> <vtysh> [option …]`.
+ * What runs on the router, under any POSIX shell: `sh -c SCRIPT edgeward <mode> <list, or nothing for all> <daemon> <lock directory>
+ * <configuration directory> <seconds> <vtysh> [option …]`.
  *
  * The first mark ends whatever a login shell may have greeted with.
  *
@@ -17,11 +18,14 @@ export const LOCK_SECONDS = 30;
  * Nothing is applied before "apply" was said: a connection that is cut in the middle of an upload ends the script.
  * Then nothing stops vtysh any more, for a daemon commits what it has got when a vtysh dies: signals are ignored, and
  * the output goes to a file, as a pipe could break.
+ *
+ * Whether what runs could be saved is told as vtysh does it: into one file by watchfrr where that runs, otherwise by vtysh itself, which
+ * puts a new file into the directory or writes the old one; or each daemon writes its own.
  */
 export const FRR_SCRIPT = `
 LC_ALL=C VTYSH_PAGER=cat; export LC_ALL VTYSH_PAGER
 umask 077
-mode=$1 list=$2 daemon=$3 lock=$4 patience=$5; shift 5
+mode=$1 list=$2 daemon=$3 lock=$4 etc=$5 patience=$6; shift 6
 say() { printf '\\n${MARK} %s\\n' "$*"; }
 fail() { say "failed $*"; exit 1; }
 work=
@@ -33,6 +37,14 @@ show() {
     say "$family $?"
   done
 }
+savable() {
+  [ -x "$etc" ] || { say "savable unseen"; return; }
+  kept=$(grep -E '^ *(no )?service integrated-vtysh-config' "$etc/vtysh.conf" 2>/dev/null | tail -n 1)
+  case $kept in *no*service*) say "savable yes"; return ;; '') [ -e "$etc/frr.conf" ] || { say "savable yes"; return; } ;; esac
+  if "$@" -d watchfrr -c 'show version' </dev/null >/dev/null 2>&1; then say "savable yes"
+  elif [ -w "$etc" ] || [ -w "$etc/frr.conf" ]; then say "savable yes"
+  else say "savable no"; fi
+}
 say waiting
 command -v "$1" >/dev/null 2>&1 || fail "no-vtysh $1"
 command -v flock >/dev/null 2>&1 || fail no-flock
@@ -40,7 +52,7 @@ command -v flock >/dev/null 2>&1 || fail no-flock
 [ -e "$lock/$daemon.vty" ] || fail "no-daemon $lock/$daemon.vty"
 [ -r "$lock/$daemon.vty" ] && [ -w "$lock/$daemon.vty" ] || fail "not-permitted $lock/$daemon.vty"
 exec 9<"$lock"
-kind=-x; [ "$mode" = change ] || kind=-s
+kind=-s; case $mode in change | save) kind=-x ;; esac
 tries=0
 until flock -n $kind 9; do
   tries=$((tries + 1)); [ $tries -le $((patience * 5)) ] || fail locked
@@ -52,6 +64,10 @@ check)
   work=$(mktemp -d) || fail no-temporary
   "$@" -d "$daemon" -c 'show version' </dev/null 2>&1; say "version $?"
   "$@" -c 'configure terminal' -c end </dev/null 2>&1; say "configure $?"
+  savable "$@"
+  exit 0 ;;
+save)
+  "$@" -c 'write memory' </dev/null 2>&1; say "saved $?"
   exit 0 ;;
 read)
   show "$@"

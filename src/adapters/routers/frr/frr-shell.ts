@@ -13,15 +13,20 @@ export type FrrPlace = Readonly<{
   prefix: readonly string[];
   vtysh: readonly string[];
   sockets: string;
+  /** The directory of the configuration that FRR starts with. */
+  configuration: string;
   daemon: string;
 }>;
 
 /** FRR behind a shell. */
 export type FrrShell = Readonly<{
-  check: (signal: AbortSignal) => Promise<void>;
+  /** `saves`: what is put there is to be saved, too. */
+  check: (saves: boolean, signal: AbortSignal) => Promise<void>;
   read: (list: string, signal: AbortSignal) => Promise<HeldList>;
   /** The names of all lists, ours and others. */
   names: (signal: AbortSignal) => Promise<readonly string[]>;
+  /** Saves the configuration that runs; what the router said against it, or undefined when it is saved. */
+  save: (signal: AbortSignal) => Promise<string | undefined>;
   /** Takes the router's lock and holds it until `finish` or `abandon`. */
   begin: (list: string, signal: AbortSignal) => Promise<FrrChange>;
 }>;
@@ -50,23 +55,32 @@ const LONGEST_SHOWN_NAME = 97;
 
 export function createFrrShell(transport: CommandTransport, place: FrrPlace, clock: Clock): FrrShell {
   const talk = async (
-    mode: 'check' | 'names' | 'read' | 'change',
+    mode: 'check' | 'names' | 'read' | 'change' | 'save',
     list: string,
     signal: AbortSignal,
   ): Promise<Conversation> => {
     const asked = list.length > LONGEST_SHOWN_NAME ? '' : list;
-    const parameters = [mode, asked, place.daemon, place.sockets, String(LOCK_SECONDS), ...place.vtysh];
+    const parameters = [
+      mode,
+      asked,
+      place.daemon,
+      place.sockets,
+      place.configuration,
+      String(LOCK_SECONDS),
+      ...place.vtysh,
+    ];
     const command = await transport.start([...place.prefix, 'sh', '-c', FRR_SCRIPT, 'edgeward', ...parameters], signal);
     return converse(command, { mark: MARK, outputBytes: OUTPUT_BYTES, clock, signal });
   };
 
   return {
-    check: async (signal) => {
+    check: async (saves, signal) => {
       const check = await talk('check', '', signal);
       await orAbandon(check, async () => {
         await expectVersion(check);
         const configure = await expect(check, 'configure');
         refuseComplaints('the router lets nobody configure it now', configure);
+        if ((await expect(check, 'savable')).rest === 'no' && saves) throw notSavable(place);
         await check.finish();
       });
     },
@@ -84,6 +98,14 @@ export function createFrrShell(transport: CommandTransport, place: FrrPlace, clo
         const names = [...namesIn(await expectShown(reading, 'ip')), ...namesIn(await expectShown(reading, 'ipv6'))];
         await reading.finish();
         return names;
+      });
+    },
+    save: async (signal) => {
+      const saving = await talk('save', '', signal);
+      return orAbandon(saving, async () => {
+        const complaint = complaintOf(await expect(saving, 'saved'));
+        await saving.finish();
+        return complaint;
       });
     },
     begin: async (list, signal) => {
@@ -115,13 +137,31 @@ function changeOf(talk: Conversation, list: string, speed: RouterSpeed, held: He
     },
     save: async () => {
       talk.say('save\n');
-      const saved = await expect(talk, 'saved');
-      if (saved.rest === '0' && saved.text.includes('[OK]')) return undefined;
-      return shown(saved.text) || `code ${saved.rest}`;
+      return complaintOf(await expect(talk, 'saved'));
     },
     finish: talk.finish,
     abandon: talk.abandon,
   };
+}
+
+/** FRR says so of the one file that vtysh or watchfrr writes, and of the one that each daemon writes. */
+const SAVED = /^(?:Integrated c|C)onfiguration saved to /m;
+/** It is saved all the same, and FRR reads it as root. */
+const HARMLESS = /^% Warning: can't ch(?:own|mod) configuration file/;
+
+function complaintOf({ rest, text }: Section): string | undefined {
+  const complaints = complaintsIn(text).filter((line) => !HARMLESS.test(line));
+  if (rest === '0' && complaints.length === 0 && SAVED.test(text)) return undefined;
+  return complaints.slice(0, 3).join('; ') || shown(text) || `code ${rest}`;
+}
+
+function notSavable({ configuration }: FrrPlace): RouterFailure {
+  return new RouterFailure(
+    'not-saved',
+    `lists can be put in force and could not be saved, so that a restart of FRR loses them: ${configuration} and its frr.conf can't be ` +
+      'written by this user, and watchfrr, which would write them, does not run. Run watchfrr, or let command_prefix make the commands run ' +
+      'as frr, or choose write_memory=false',
+  );
 }
 
 async function orAbandon<T>(talk: Conversation, work: () => Promise<T>): Promise<T> {

@@ -30,9 +30,9 @@ export const FRR_DRIVER = defineRouterDriver({
   variants: [LOCAL, SSH],
   open: (options, context) => {
     const transport = transportTo(options, context);
-    const { words, sockets } = vtyshPlace(options);
+    const { words, sockets, configuration } = vtyshPlace(options);
     const { command_prefix: prefix = [], daemon, write_memory: writeMemory } = options;
-    const shell = createFrrShell(transport, { prefix, vtysh: words, sockets, daemon }, context.clock);
+    const shell = createFrrShell(transport, { prefix, vtysh: words, sockets, configuration, daemon }, context.clock);
     return createFrrDriver({ shell, clock: context.clock, writeMemory, close: () => transport.close() });
   },
 });

@@ -103,15 +103,13 @@ function persistIdOf({ capabilities }: NetconfSession): string | undefined {
 }
 
 /** Copies what runs to what the router starts with, where these are two. @throws RouterFailure when it was not copied */
-export async function saveRunning(session: NetconfSession, { list, signal }: ChangeTask): Promise<void> {
+export async function saveRunning(session: NetconfSession, what: string, signal: AbortSignal): Promise<void> {
   if (!session.capabilities.startup) return;
   try {
     await session.call(SAVE_RUNNING, signal);
   } catch (failure) {
-    if (!(failure instanceof RpcFailure)) throw unknownOutcome(list, signal, failure);
-    throw new RouterFailure('rejected', `${list} is in force but was not saved: ${failure.message}`, {
-      cause: failure,
-    });
+    const because = failure instanceof Error ? failure.message : String(failure);
+    throw new RouterFailure('not-saved', `${what} was not saved: ${because}`, { cause: failure });
   }
 }
 

@@ -13,6 +13,8 @@ import { RpcFailure } from './rpc-error.ts';
 export type NetconfDriverOptions = Readonly<{
   sessions: NetconfSessions;
   lists: NetconfLists;
+  /** Whether what runs is to be saved. */
+  saves: boolean;
   /** The longest list that the router can be expected to take. */
   maxEntries: number;
   close: () => Promise<void>;
@@ -23,7 +25,7 @@ type SessionWork<T> = (session: NetconfSession) => Promise<T>;
 const WAITING = 1000;
 
 /** Keeps prefix lists on a router that speaks NETCONF and has a candidate datastore. One call runs at a time. */
-export function createNetconfDriver({ sessions, lists, maxEntries, close }: NetconfDriverOptions): RouterDriver {
+export function createNetconfDriver({ sessions, lists, saves, maxEntries, close }: NetconfDriverOptions): RouterDriver {
   const turns = createTurns(1, WAITING);
   const calls = createDriverCalls();
 
@@ -39,7 +41,11 @@ export function createNetconfDriver({ sessions, lists, maxEntries, close }: Netc
     }
   };
 
+  const save = (signal: AbortSignal): Promise<void> =>
+    calls.run(signal, undefined, () => withSession('saving', signal, (session) => lists.save(session, signal)));
+
   return {
+    ...(saves ? { save } : {}),
     check: (signal) =>
       calls.run(signal, undefined, () => withSession('the check', signal, (session) => lists.check(session, signal))),
     read: (list, signal) =>

@@ -24,6 +24,8 @@ export type NetconfLists = Readonly<{
   /** The names of all lists, ours and others. */
   names: (session: NetconfSession, signal: AbortSignal) => Promise<readonly string[]>;
   replace: (session: NetconfSession, task: ChangeTask) => Promise<void>;
+  /** Copies what runs to what the router starts with, where these are two. */
+  save: (session: NetconfSession, signal: AbortSignal) => Promise<void>;
   /**
    * Has a change checked and offers it, under the candidate's lock until it is kept or taken back; a router without confirmed
    * commits offers undefined.
@@ -52,7 +54,9 @@ export function createNetconfLists(plan: ChangePlan, lock: CandidateLockLimits, 
   const save = async (session: NetconfSession, task: ChangeTask, changed: boolean): Promise<void> => {
     if (!plan.save || (!changed && saved)) return;
     saved = false;
-    await saveRunning(session, task);
+    const { list, wanted } = task;
+    const what = wanted === 'absent' ? `${list} is gone from what runs, and that` : `${list} is in force, and`;
+    await saveRunning(session, what, task.signal);
     saved = true;
   };
   const stepsOf = (session: NetconfSession, task: ChangeTask, before: ChangeSteps['before']): ChangeSteps => {
@@ -92,6 +96,10 @@ export function createNetconfLists(plan: ChangePlan, lock: CandidateLockLimits, 
       doubt.unlessSeen(() =>
         settled(session, task.signal, async () => save(session, task, await changeList(session, task, plan))),
       ),
+    save: async (session, signal) => {
+      await saveRunning(session, 'what runs', signal);
+      saved = true;
+    },
     prepare: async (session, task, offer) => {
       if (session.capabilities.confirmedCommit === undefined) {
         await offer(undefined);

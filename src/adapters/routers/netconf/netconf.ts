@@ -46,6 +46,7 @@ function open(options: z.output<typeof VARIANT>, { clock, secrets }: RouterConte
   return createNetconfDriver({
     sessions: keepNetconfSession(openSession, clock, IDLE_MILLISECONDS),
     lists: createNetconfLists(plan, lock, clock),
+    saves: options.save,
     maxEntries: options.max_entries,
     close: () => ssh.close(),
   });
