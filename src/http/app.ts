@@ -179,11 +179,15 @@ function serverOf(app: Express, log: Log): Readonly<{ server: Server; connection
     }
   }
   Object.assign(app, { request: ExpressRequest.prototype, response: ExpressResponse.prototype });
-  const server = createServer(
-    { IncomingMessage: ExpressRequest, ServerResponse: ExpressResponse, requireHostHeader: false },
-    app,
-  );
+  const server = createServer({
+    IncomingMessage: ExpressRequest,
+    ServerResponse: ExpressResponse,
+    requireHostHeader: false,
+  });
   const connections = watchConnections(server);
+  server.on('request', (request, response) => {
+    if (connections.takes(request)) app(request, response);
+  });
   answerUnreadableRequests(server, connections, log);
   server.keepAliveTimeout = 65_000;
   server.requestTimeout = 60_000;

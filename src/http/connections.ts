@@ -8,6 +8,8 @@ export type Connections = Readonly<{
    * What is not answered after `milliseconds` is cut off.
    */
   close: (milliseconds: number) => Promise<void>;
+  /** Whether a request is to be worked on: not when it came after one whose answer ends the connection. */
+  takes: (request: IncomingMessage) => boolean;
   /** The request that is being received on a connection, with its answer while that is not over; undefined between requests. */
   receiving: (socket: Duplex) => Receiving | undefined;
   /** Calls `act` once no answer is under way on a connection any more, or at once. */
@@ -21,6 +23,8 @@ type Connection = {
   underWay: Set<ServerResponse>;
   /** Was answered before all of it had come. */
   answeredEarly: IncomingMessage | undefined;
+  /** The request whose answer ends the connection. What comes after it could not be answered, and must not be carried out. */
+  last: IncomingMessage | undefined;
   whenQuiet: (() => void)[];
 };
 
@@ -29,7 +33,7 @@ export function watchConnections(server: Server): Connections {
   const connections = new Map<Duplex, Connection>();
   let isClosing = false;
   server.on('connection', (socket) => {
-    const connection: Connection = { underWay: new Set(), answeredEarly: undefined, whenQuiet: [] };
+    const connection: Connection = { underWay: new Set(), answeredEarly: undefined, last: undefined, whenQuiet: [] };
     connections.set(socket, connection);
     socket.once('close', () => {
       connections.delete(socket);
@@ -40,11 +44,12 @@ export function watchConnections(server: Server): Connections {
   server.prependListener('request', (request, response) => {
     const { socket } = request;
     const connection = connections.get(socket);
-    if (connection === undefined) return;
+    if (connection === undefined || connection.last !== undefined) return;
     const { underWay, whenQuiet } = connection;
     underWay.add(response);
     connection.answeredEarly = undefined;
-    if (isClosing) response.shouldKeepAlive = false;
+    // What follows an offer to change the protocol, which is not taken up, is lost on Node's parser.
+    if (isClosing || request.headers.upgrade !== undefined) endAfter(connection, response);
     response.once('close', () => {
       underWay.delete(response);
       if (!request.complete) connection.answeredEarly = request;
@@ -55,6 +60,10 @@ export function watchConnections(server: Server): Connections {
   });
 
   return {
+    takes: (request) => {
+      const last = connections.get(request.socket)?.last;
+      return last === undefined || last === request;
+    },
     receiving: (socket) => {
       const connection = connections.get(socket);
       const response = [...(connection?.underWay ?? [])].at(-1);
@@ -74,10 +83,17 @@ export function watchConnections(server: Server): Connections {
           clearTimeout(timer);
           resolve();
         });
-        for (const [socket, { underWay }] of connections) {
-          for (const response of underWay) if (!response.headersSent) response.shouldKeepAlive = false;
-          if (underWay.size === 0) socket.destroy();
+        for (const [socket, connection] of connections) {
+          const newest = [...connection.underWay].at(-1);
+          if (newest === undefined) socket.destroy();
+          else if (!newest.headersSent) endAfter(connection, newest);
         }
       }),
   };
+}
+
+/** Has the connection end with this answer; those to earlier requests come before it. */
+function endAfter(connection: Connection, response: ServerResponse): void {
+  response.shouldKeepAlive = false;
+  connection.last = response.req;
 }

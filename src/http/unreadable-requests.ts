@@ -44,6 +44,8 @@ export function answerUnreadableRequests(
     whenQuiet(socket, () => answerAlone(socket, problems.badRequest));
   });
   server.on('clientError', (error, socket) => {
+    // The last answer may be on its way.
+    if (socket.writableEnded) return;
     if (!socket.writable) return void socket.destroy();
     // The parser says the same again of all that follows.
     if (refused.has(socket)) return;
@@ -63,6 +65,7 @@ export function answerUnreadableRequests(
 
 /** Answers on a connection on which no other answer is under way, and ends it. */
 function answerAlone(socket: Duplex, problem: Problem): void {
+  if (socket.writableEnded) return;
   if (!socket.writable || !(socket instanceof Socket)) return void socket.destroy();
   const response = new ServerResponse(new IncomingMessage(socket));
   response.shouldKeepAlive = false;

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { createServer, type ServerResponse } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -221,6 +221,36 @@ test('a request that was answered before its body came is not answered again whe
   assert.is(connection.received().split('HTTP/1.1 ').length, 2);
 });
 
+test('what follows a request whose answer ends the connection is not carried out', async () => {
+  const endings = [
+    'Connection: close\r\n',
+    'Connection: Upgrade\r\nUpgrade: h2c\r\n',
+    'Connection: Upgrade\r\nUpgrade: websocket\r\n',
+  ];
+  for (const ending of endings) {
+    for (const turns of [0, 1, 200]) {
+      const connection = await openRawConnection(url);
+      connection.socket.setNoDelay(true);
+      const first = `GET /api/v1/subnets HTTP/1.1\r\n${ending}${AUTHORIZED}\r\n`;
+      const second = post('{"ip":"203.0.113.77"}');
+      if (turns === 0) connection.send(first + second);
+      else {
+        connection.send(first);
+        for (let turn = 0; turn < turns; turn += 1) await new Promise((resolve) => void setImmediate(resolve));
+        connection.send(second);
+      }
+      await connection.closed;
+      assert.equal(
+        [...connection.received().matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status),
+        ['200'],
+        ending,
+      );
+      assert.match(connection.received(), 'Connection: close');
+    }
+  }
+  assert.not.match((await api.get('/subnets/1/pending')).text, '"203.0.113.77"');
+});
+
 test('a tunnel is no request of this API', async () => {
   assert.equal(await statusesOf(`CONNECT edgeward:443 HTTP/1.1\r\n${HOST}\r\n`), [400]);
   const { json } = await answerTo(`CONNECT edgeward:443 HTTP/1.1\r\n${HOST}\r\n`);
@@ -326,6 +356,27 @@ test('a body or a header that does not come in time is 408', async () => {
   }
   server.close();
   server.closeAllConnections();
+});
+
+test('a server that stops answers all that was sent together, in order, and takes nothing more', async () => {
+  const answers: ServerResponse[] = [];
+  const server = createServer();
+  const connections = watchConnections(server);
+  server.on('request', (request, response) => void (connections.takes(request) && answers.push(response)));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  const connection = await openRawConnection(`http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`);
+  const get = `GET / HTTP/1.1\r\n${HOST}\r\n`;
+  connection.send(get + get);
+  await waitUntil('both are there', () => answers.length === 2);
+  const closing = connections.close(30_000);
+  connection.send(get);
+  for (let turn = 0; turn < 200; turn += 1) await new Promise((resolve) => void setImmediate(resolve));
+  for (const [at, response] of answers.entries()) response.end(`answer ${at}`);
+  await connection.closed;
+  await closing;
+  assert.equal(connection.received().match(/answer \d/g), ['answer 0', 'answer 1']);
 });
 
 test('after all this the server serves, and what could not be read has left no line', async () => {
