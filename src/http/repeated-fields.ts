@@ -22,7 +22,9 @@ const PATH_LENGTH_MAX = 200;
  */
 export function repeatedFields(text: string): readonly string[] {
   const repeated = new Set<string>();
+  /** One for each depth that was reached, used again for whatever comes at that depth. */
   const levels: Level[] = [];
+  let depth = 0;
   let level: Level | undefined;
   let isFieldNext = false;
   for (let at = 0; at < text.length; at += 1) {
@@ -30,7 +32,8 @@ export function repeatedFields(text: string): readonly string[] {
       case QUOTE: {
         const end = endOfString(text, at);
         if (isFieldNext && level !== undefined) {
-          if (!begins(level, nameOf(text, at, end)) && repeated.size < REPEATED_MAX) repeated.add(pathOf(levels));
+          if (!begins(level, nameOf(text, at, end)) && repeated.size < REPEATED_MAX)
+            repeated.add(pathOf(levels, depth));
           isFieldNext = false;
         }
         at = end;
@@ -43,13 +46,17 @@ export function repeatedFields(text: string): readonly string[] {
       case OPEN_OBJECT:
       case OPEN_LIST:
         isFieldNext = text.charCodeAt(at) === OPEN_OBJECT;
-        level = { isList: !isFieldNext, entry: 0, field: undefined, fields: undefined };
-        levels.push(level);
+        level = levels[depth] ??= { isList: false, entry: 0, field: undefined, fields: undefined };
+        level.isList = !isFieldNext;
+        level.entry = 0;
+        level.field = undefined;
+        level.fields = undefined;
+        depth += 1;
         break;
       case CLOSE_OBJECT:
       case CLOSE_LIST:
-        levels.pop();
-        level = levels.at(-1);
+        depth -= 1;
+        level = levels[depth - 1];
         isFieldNext = false;
         break;
     }
@@ -87,9 +94,9 @@ function isEscaped(text: string, at: number): boolean {
   return (at - first) % 2 === 1;
 }
 
-function pathOf(levels: readonly Level[]): string {
+function pathOf(levels: readonly Level[], depth: number): string {
   let path = '';
-  for (const { isList, entry, field } of levels) {
+  for (const { isList, entry, field } of levels.slice(0, depth)) {
     path += `.${isList ? entry : field}`;
     if (path.length > PATH_LENGTH_MAX) break;
   }

@@ -103,9 +103,9 @@ function bulkTarget({ ips, range, cidr }: BulkModes, report: Report): ChangeTarg
 }
 
 function listTarget(ips: readonly string[], report: Report): ChangeTarget | undefined {
-  const list = parseAddressList(ips);
+  const list = parseAddressList(ips, WRONG_ENTRIES_MAX);
   if ('set' in list) return { mode: 'list', set: list.set, texts: () => ips };
-  for (const { at, problem } of list.problems.slice(0, WRONG_ENTRIES_MAX)) report(['ips', at], problem);
+  for (const { at, problem } of list.problems) report(['ips', at], problem);
   return undefined;
 }
 

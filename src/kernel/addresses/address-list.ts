@@ -8,13 +8,14 @@ import { RangeSet } from './range-set.ts';
 /** What is wrong with one text of a list, and its place there, from 0. */
 export type ListedProblem = Readonly<{ at: number; problem: string }>;
 
-/** The set of all addresses of a list, each read as `parseAddress` does; or the problem of every text that is none. */
+/** The set of all addresses of a list, each read as `parseAddress` does; or the problems of the texts that are none, at most `problemsMax`. */
 export function parseAddressList(
   texts: readonly string[],
+  problemsMax = Number.POSITIVE_INFINITY,
 ): Readonly<{ set: RangeSet }> | Readonly<{ problems: readonly ListedProblem[] }> {
   const problems: ListedProblem[] = [];
   const intake = new RangeIntake(texts.length);
-  for (let at = 0; at < texts.length; at++) {
+  for (let at = 0; at < texts.length && problems.length < problemsMax; at++) {
     const text = texts[at] ?? '';
     const ipv4 = ipv4OfText(text);
     if (ipv4 >= 0) {
