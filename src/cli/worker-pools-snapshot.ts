@@ -59,7 +59,7 @@ async function poolSnapshots({ views, workerPools }: House, now: number): Promis
   return Promise.all(
     pools.map(async ({ key, view: { record } }) => {
       const usage = await views.poolUsage.get(key);
-      const from = launchesFrom((await workerPools.state(key)).state);
+      const from = launchesFrom((await workerPools.state(key)).state, now);
       return {
         name: record.name,
         enabled: record.enabled,

@@ -36,9 +36,12 @@ export function changed(record: PoolRecord, changes: PoolChanges): PoolRecord {
   return { ...record, ...changes };
 }
 
-/** After failed launches: no new try before this instant (epoch milliseconds); half a minute at first, then longer, at most 15 minutes. */
-export function launchesFrom({ failures }: PoolState): number | undefined {
-  if (failures === undefined) return undefined;
+/**
+ * After failed launches: no new try before this instant (epoch milliseconds); half a minute at first, then longer, at most 15 minutes. A
+ * failure in the future is from before the clock was set back: nobody can say how long ago that is, and the next failure counts from now.
+ */
+export function launchesFrom({ failures }: PoolState, now: number): number | undefined {
+  if (failures === undefined || epochMilliseconds(failures.lastAt) > now) return undefined;
   const seconds = Math.min(RETRY_SECONDS_MIN * 2 ** (failures.count - 1), RETRY_SECONDS_MAX);
   return epochMilliseconds(failures.lastAt) + seconds * 1000;
 }

@@ -4,7 +4,6 @@ import type { Assets, Workers, WorkerPools } from '../../commands/worker-pools/a
 import type { Instance } from '../../commands/worker-pools/worker-state.ts';
 import type { PoolRecord } from '../../events/worker-pools/pool-record.ts';
 import { isRefusal } from '../../kernel/decider.ts';
-import { epochMilliseconds } from '../../kernel/months.ts';
 import type { Clock } from '../../ports/clock.ts';
 import {
   type Cloud,
@@ -26,7 +25,8 @@ export type CreateInstanceDependencies = Readonly<{
   openCloud: OpenCloud;
   clock: Clock;
   serverUrl: string;
-  launchPatienceMilliseconds: number;
+  /** Whether a launch whose outcome is uncertain has been tried for long enough. */
+  isOverdue: (run: string) => boolean;
 }>;
 
 type Run = Readonly<{ worker: string; pool: string; run: string }>;
@@ -69,13 +69,12 @@ async function launch(
   signal: AbortSignal,
   dependencies: CreateInstanceDependencies,
 ): Promise<CloudInstance | Failure> {
-  const { assets, secrets, clock, openCloud, launchPatienceMilliseconds } = dependencies;
+  const { assets, secrets, openCloud, isOverdue } = dependencies;
   const account = await accountOf(instance.providerAccount, assets, secrets);
   if ('problem' in account) return { code: 'bad-account', because: account.problem };
   const userData = await userDataOf(worker, run, record, account, dependencies);
   if ('code' in userData) return { code: userData.code, because: userData.because };
-  const isImpatient =
-    clock.now().epochMilliseconds - epochMilliseconds(instance.requestedAt) >= launchPatienceMilliseconds;
+  const isImpatient = isOverdue(run);
   let cloud: Cloud | undefined;
   try {
     cloud = openCloud(account);

@@ -3,6 +3,7 @@ import { activationSecretId } from '../../commands/worker-pools/activation-secre
 import type { Assets, Workers, WorkerPools } from '../../commands/worker-pools/aggregates.ts';
 import { endForDeletion } from '../../commands/worker-pools/delete-worker-pool.ts';
 import type { CommandContext } from '../../commands/handle.ts';
+import { BoundedMap } from '../../kernel/bounded-map.ts';
 import { isRefusal, type Refusal } from '../../kernel/decider.ts';
 import type { Perform } from '../../kernel/process.ts';
 import type { Clock } from '../../ports/clock.ts';
@@ -23,23 +24,26 @@ export type InstanceLifecycleDependencies = Readonly<{
   ids: Ids;
   /** Where new workers find this service, unless their account's configuration says `server_url`. */
   serverUrl: string;
-  /** How long a launch is tried again while its outcome is uncertain. */
+  /** How long a launch is tried again while its outcome is uncertain, from the first try of this process on. */
   launchPatienceMilliseconds: number;
 }>;
 
 type DutyOf<Type extends InstanceDuty['type']> = Extract<InstanceDuty, { type: Type }>;
 
 const TOKEN_BYTES = 32;
+/** Whose first try is remembered. */
+const RUNS_MAX = 10_000;
 
 /** Takes one step of a run. Each re-reads its streams first and may be taken twice. */
 export function performInstanceLifecycle(dependencies: InstanceLifecycleDependencies): Perform<InstanceDuty> {
+  const isOverdue = launchPatience(dependencies);
   return async (duty, signal) => {
     const context = { actor: 'system:instance-lifecycle', requestId: duty.id };
     switch (duty.type) {
       case 'RequestLaunch':
         return requestLaunch(duty, context, dependencies);
       case 'CreateInstance':
-        return createInstance(duty.data, context, signal, dependencies);
+        return createInstance(duty.data, context, signal, { ...dependencies, isOverdue });
       case 'EndForDeletion': {
         const { worker, pool } = duty.data;
         return endForDeletion(worker, pool, dependencies.clock.nowText(), context, dependencies.workers);
@@ -49,6 +53,23 @@ export function performInstanceLifecycle(dependencies: InstanceLifecycleDependen
       case 'ReleaseInstance':
         return release(duty, context, dependencies);
     }
+  };
+}
+
+/**
+ * By the monotonic clock: a clock that was set forward must not have an instance given up that may have been created. A process that takes
+ * over begins anew, which costs time alone.
+ */
+function launchPatience({
+  clock,
+  launchPatienceMilliseconds,
+}: Pick<InstanceLifecycleDependencies, 'clock' | 'launchPatienceMilliseconds'>): (run: string) => boolean {
+  const firstTries = new BoundedMap<string, number>(RUNS_MAX);
+  return (run) => {
+    const now = clock.monotonicMilliseconds();
+    const first = firstTries.get(run) ?? now;
+    firstTries.set(run, first);
+    return now - first >= launchPatienceMilliseconds;
   };
 }
 

@@ -291,11 +291,19 @@ test('failed launches one after another wait longer each time, at most 15 minute
   const waits: number[] = [];
   for (let failure = 1; failure <= 7; failure += 1) {
     events.push(reserved(1, `run${failure}`), released(1, `run${failure}`, 'launch-failed'));
-    waits.push((launchesFrom(stateAfter(workerPoolDecider, ...events))! - epochMilliseconds(AT)) / 1000);
+    waits.push(
+      (launchesFrom(stateAfter(workerPoolDecider, ...events), epochMilliseconds(AT))! - epochMilliseconds(AT)) / 1000,
+    );
   }
   assert.equal(waits, [30, 60, 120, 240, 480, 900, 900]);
+  const backThen = epochMilliseconds(AT) - 1;
+  assert.is(
+    launchesFrom(stateAfter(workerPoolDecider, ...events), backThen),
+    undefined,
+    'the clock was set back since',
+  );
   events.push(reserved(1, 'ok'), released(1, 'ok'));
-  assert.is(launchesFrom(stateAfter(workerPoolDecider, ...events)), undefined);
+  assert.is(launchesFrom(stateAfter(workerPoolDecider, ...events), epochMilliseconds(AT)), undefined);
 });
 
 test('whatever is asked in whatever order, active instances never pass the bound that stood when they were taken', () => {

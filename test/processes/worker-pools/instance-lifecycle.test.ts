@@ -6,7 +6,12 @@ import { keepAsset } from '../../../src/commands/worker-pools/keep-asset.ts';
 import type { AssetRecord } from '../../../src/events/worker-pools/asset-records.ts';
 import type { WorkerEvent } from '../../../src/events/worker-pools/worker.ts';
 import type { WorkerPoolEvent } from '../../../src/events/worker-pools/worker-pool.ts';
-import { instanceLifecycle, type RunState } from '../../../src/processes/worker-pools/instance-lifecycle.ts';
+import type { Perform } from '../../../src/kernel/process.ts';
+import {
+  type InstanceDuty,
+  instanceLifecycle,
+  type RunState,
+} from '../../../src/processes/worker-pools/instance-lifecycle.ts';
 import { performInstanceLifecycle } from '../../../src/processes/worker-pools/perform-instance-lifecycle.ts';
 import { poolMonthMilliseconds } from '../../../src/projections/worker-pools/pool-usage-view.ts';
 import { foldViews, recordedInOrder, specifyProcess } from '../../specification.ts';
@@ -112,9 +117,11 @@ async function states(house: WorkerPoolHouse): Promise<readonly RunState[]> {
   return [...foldViews(instanceLifecycle, events.filter(({ type }) => watched.has(type)) as never[]).values()];
 }
 
-/** Pays what is owed, one duty after another, until nothing is; a failure ends the round. */
-async function settle(house: WorkerPoolHouse, cloud: DummyCloud, tools: Tools = house): Promise<void> {
-  const perform = performInstanceLifecycle({
+/** What one server performs its duties with, as long as it runs. */
+const performing = new WeakMap<Tools, Perform<InstanceDuty>>();
+
+function openPerform(house: WorkerPoolHouse, cloud: DummyCloud, tools: Tools): Perform<InstanceDuty> {
+  return performInstanceLifecycle({
     ...tools,
     openCloud: cloud.openCloud,
     clock: house.clock,
@@ -122,6 +129,12 @@ async function settle(house: WorkerPoolHouse, cloud: DummyCloud, tools: Tools = 
     serverUrl: 'http://127.0.0.1:8080',
     launchPatienceMilliseconds: 600_000,
   });
+}
+
+/** Pays what is owed, one duty after another, until nothing is; a failure ends the round. */
+async function settle(house: WorkerPoolHouse, cloud: DummyCloud, tools: Tools = house): Promise<void> {
+  const perform = performing.get(tools) ?? openPerform(house, cloud, tools);
+  performing.set(tools, perform);
   for (let round = 0; round < 50; round += 1) {
     const duties = (await states(house)).flatMap((state) => instanceLifecycle.owed(state, () => 0));
     if (duties.length === 0) return;
@@ -241,19 +254,29 @@ test('a launch that the provider refuses is recorded with its reason and gives i
 
 test('after the patience with an uncertain launch, what the provider lists is what counts', () =>
   inHouse(async (house, cloud) => {
-    await reserve(house, ['a', 'b']);
     const unreachable = { call: 'create', code: 'unreachable' } as const;
-    cloud.fail(unreachable);
-    await settle(house, cloud).then(
-      () => assert.unreachable('it was to fail'),
-      () => undefined,
-    );
-    await house.clock.advance({ minutes: 11 });
-    cloud.fail(unreachable, { ...unreachable, after: true });
-    await settle(house, cloud);
-    await house.catchUp();
-    assert.is((await house.views.workers.get('spot-001'))?.failure?.code, 'unreachable');
-    assert.is((await house.views.workers.get('spot-002'))?.phase, 'booting');
+    for (const [wanted, isCreated] of [
+      ['a', false],
+      ['b', true],
+    ] as const) {
+      await reserve(house, [wanted]);
+      // A clock that is set forward is no patience.
+      for (const { seconds } of [{ seconds: 0 }, { seconds: 7_200 }]) {
+        house.clock.setWallClock(house.clock.now().add({ seconds }));
+        cloud.fail(isCreated ? { ...unreachable, after: true } : unreachable);
+        await settle(house, cloud).then(
+          () => assert.unreachable('it was to fail'),
+          () => undefined,
+        );
+      }
+      await house.clock.advance({ minutes: 11 });
+      cloud.fail(unreachable);
+      await settle(house, cloud);
+      await house.catchUp();
+      const worker = await house.views.workers.get('spot-001');
+      if (isCreated) assert.is(worker?.phase, 'booting');
+      else assert.is(worker?.failure?.code, 'unreachable');
+    }
     assert.is(cloud.instances().length, 1);
   }));
 
