@@ -34,7 +34,7 @@ import { openViews } from './views.ts';
 export function commandHouse(readConfig: () => Config, log: Log): WithHouse {
   return async (work) => {
     const config = readConfig();
-    const stores = await openStores(config, log, { label: 'command', makesDataDirectory: false });
+    const stores = await openStores(config, log, { label: 'command', serves: false });
     try {
       return await work(houseOf(config, log, stores));
     } finally {

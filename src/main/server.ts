@@ -56,7 +56,7 @@ export type ServeOptions = Readonly<{ restored?: CommandContext | undefined }>;
 
 /** Starts everything, in the order in which data flows; resolves when HTTP is listening. */
 export async function startServer(config: Config, log: Log, options: ServeOptions = {}): Promise<RunningServer> {
-  const stores = await openStores(config, log, { label: 'serve', makesDataDirectory: true });
+  const stores = await openStores(config, log, { label: 'serve', serves: true });
   try {
     return await startParts(config, log, stores, await takeOwnLeases(stores, config, log), options);
   } catch (error) {

@@ -49,19 +49,19 @@ export const codec = createCodec(EVENT_CATALOGUE);
 export type StoresOptions = Readonly<{
   /** How others see who holds a lease. */
   label: string;
-  /** Whether a data directory is made where there is none. */
-  makesDataDirectory: boolean;
+  /** A server makes the data directory where there is none, and takes no log that is damaged. */
+  serves: boolean;
 }>;
 
 /** Opens the stores that the settings name. @throws BadConfig, StoreRefused, StoreUnavailable */
 export async function openStores(config: Config, log: Log, options: StoresOptions): Promise<Stores> {
-  const { label, makesDataDirectory } = options;
-  if (makesDataDirectory) await initDataDirectory(config, log);
+  const { label, serves } = options;
+  if (serves) await initDataDirectory(config, log);
   else requireDataDirectory(config);
   const secrets = openSecrets(config.dataDir);
   const locks = join(config.dataDir, 'locks');
   const own = openedOrRefused(locks, () => openSqliteLeases({ directory: locks, label }));
-  const store = await openEventStore(config, codec, log);
+  const store = await openEventStore(config, codec, log, { mustBeWhole: serves });
   const readSide = await openReadSide(config, log, label).catch(async (error: unknown) => {
     await store.close();
     throw error;
@@ -111,9 +111,10 @@ export async function openEventStore(
   { eventStoreUrl, dataDir }: Config,
   eventCodec: Codec,
   log: Log,
+  { mustBeWhole = false }: Readonly<{ mustBeWhole?: boolean }> = {},
 ): Promise<EventStore> {
   if (isEmbedded(eventStoreUrl)) {
-    return openSqliteEventStore({ file: logFileIn(dataDir), codec: eventCodec, log, mustExist: true });
+    return openSqliteEventStore({ file: logFileIn(dataDir), codec: eventCodec, log, mustExist: true, mustBeWhole });
   }
   const categories = STREAM_CATEGORIES;
   // Its client takes a third of a second to load: only who uses it waits for that.

@@ -29,6 +29,8 @@ export type OpenOptions = Readonly<{
   mustExist?: boolean;
   /** Nothing is written: the file is one that must exist. */
   readOnly?: boolean;
+  /** Every page is looked at first. Of a log of a million events that takes about a second. */
+  mustBeWhole?: boolean;
 }>;
 
 /**
@@ -43,6 +45,7 @@ export function openDatabase(file: string, kind: DatabaseKind, options: OpenOpti
     if (!readOnly) db.pragma(`journal_mode = ${kind.journal}`);
     if (!mustExist) makeTables(db, kind);
     requireKind(db, file, kind);
+    if (options.mustBeWhole === true) requireWhole(db, file, kind);
     if (!readOnly) addMissingColumns(db, kind);
     // On every open: SQLite forgets it, and this build of it falls back to NORMAL in WAL mode without saying so.
     db.pragma(`synchronous = ${kind.synchronous}`);
@@ -93,6 +96,13 @@ function requireKind(db: Database.Database, file: string, kind: DatabaseKind): v
       `${file} holds ${kind.name} of version ${version}; this program reads version ${kind.schemaVersion}: use the program that wrote it, or a newer one`,
     );
   }
+}
+
+function requireWhole(db: Database.Database, file: string, { name }: DatabaseKind): void {
+  const [problem = ''] = db.prepare<[], string>('PRAGMA quick_check(1)').pluck().all();
+  if (problem === 'ok') return;
+  const what = problem.replaceAll(/\s+/g, ' ');
+  throw new UnusableFile(`${file} is damaged (${what}): keep it aside, and put ${name} back from its backup`);
 }
 
 function addMissingColumns(db: Database.Database, kind: DatabaseKind): void {

@@ -31,6 +31,8 @@ export type SqliteEventStoreOptions = Readonly<{
   mustExist?: boolean;
   /** The log is only read: nothing can be appended. */
   readOnly?: boolean;
+  /** Every page of the file is looked at before anything is read. */
+  mustBeWhole?: boolean;
 }>;
 
 /** Of the data of one append, as JSON. */
@@ -46,8 +48,8 @@ const APPEND_BYTES_MAX = 4 * 1024 * 1024;
  */
 export function openSqliteEventStore(options: SqliteEventStoreOptions): EventStore {
   const { file, codec, log } = options;
-  const { mustExist = false, readOnly = false } = options;
-  const db = openedOrRefused(file, () => openDatabase(file, EVENT_LOG, { mustExist, readOnly }));
+  const { mustExist = false, readOnly = false, mustBeWhole = false } = options;
+  const db = openedOrRefused(file, () => openDatabase(file, EVENT_LOG, { mustExist, readOnly, mustBeWhole }));
   const reader = openEventReader(db, codec);
   const write = openEventWriter(db);
   const place = openFilePlace(file, log);
