@@ -1,5 +1,6 @@
-import { execFileSync } from 'node:child_process';
-import { mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, readdir, readFile, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { suite, test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -64,6 +65,59 @@ files(
     assert.equal((await readdir(path)).sort(), ['Svc-A', 'Svc-B']);
   },
 );
+
+files(
+  'what a process that was killed has left is removed by the next push of that list and the next look at all',
+  async ({ driver, path }) => {
+    const lists = ['Svc-A', 'Svc-B'];
+    const dead = await draftsOfAnother(path, lists, 'SIGKILL');
+    assert.is(dead.length, 2);
+    await driver.replace('Svc-A', ['192.0.2.0/24'], never);
+    assert.equal((await readdir(path)).sort(), [...dead.filter((name) => name.startsWith('.Svc-B.')), 'Svc-A']);
+    assert.equal(await driver.lists(never), ['Svc-A']);
+    assert.equal(await readdir(path), ['Svc-A']);
+  },
+);
+
+files(
+  'a draft of a process that lives, and a young one that nobody can be asked about, stay',
+  async ({ driver, path }) => {
+    const living = await draftsOfAnother(path, ['Svc-A'], 'SIGSTOP');
+    const uuid = '0b7e6a52-7a4f-4d0e-9d5e-6f4b8f6f2a11';
+    const young = [`.Svc-A.${uuid}.new`, `.Svc-A.0123456789abcdef-1-1.${uuid}.new`];
+    for (const name of young) await writeFile(join(path, name), '');
+    await driver.replace('Svc-A', ['192.0.2.0/24'], never);
+    await driver.lists(never);
+    assert.equal((await readdir(path)).sort(), [...living, ...young, 'Svc-A'].sort());
+    for (const name of young) await utimes(join(path, name), 1, 1);
+    await driver.lists(never);
+    assert.equal((await readdir(path)).sort(), [...living, 'Svc-A'].sort());
+  },
+);
+
+/** Has another process begin to write lists; it is stopped or killed before their files are in place. Gives the names of its drafts. */
+async function draftsOfAnother(
+  path: string,
+  lists: readonly string[],
+  how: 'SIGKILL' | 'SIGSTOP',
+): Promise<readonly string[]> {
+  const source = new URL('../../../src/adapters/routers/file/drafts.ts', import.meta.url).href;
+  const script = `const { draftName } = await import(${JSON.stringify(source)});
+    const { writeFileSync } = await import('node:fs');
+    for (const list of ${JSON.stringify(lists)}) writeFileSync(${JSON.stringify(path)} + '/' + draftName(list, crypto.randomUUID()), 'half');
+    console.log('written');
+    setInterval(() => {}, 1000);`;
+  const child = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', script], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  process.once('exit', () => child.kill('SIGKILL'));
+  await once(child.stdout, 'data');
+  child.kill(how);
+  if (how === 'SIGKILL') await once(child, 'exit');
+  child.stdout.destroy();
+  child.unref();
+  return (await readdir(path)).sort();
+}
 
 files('whoever reads while lists are replaced sees the old or the new one, whole', async ({ driver, path }) => {
   const contents = [ipv4Hosts(5000), ipv4Hosts(4000, 9000)];

@@ -40,7 +40,12 @@ function createFileDriver(directory: ListDirectory): RouterDriver {
         });
       }),
     remove: (list, signal) => calls.run(signal, list, () => changes.take(signal, () => directory.remove(list))),
-    lists: (signal) => calls.run(signal, undefined, async () => ourLists(await directory.names())),
+    lists: (signal) =>
+      calls.run(signal, undefined, async () => {
+        // Every look at the router begins here.
+        await directory.removeLeftOvers();
+        return ourLists(await directory.names());
+      }),
     check: (signal) => calls.run(signal, undefined, () => directory.check()),
     close: () => calls.close(async () => undefined),
   };

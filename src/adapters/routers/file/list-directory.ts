@@ -6,6 +6,7 @@ import { formatCidr } from '../../../kernel/addresses/cidr.ts';
 import { RouterFailure, type RouterFailureCode } from '../../../ports/routers.ts';
 import { canonicalCidr, compareCidrs } from '../prefixes.ts';
 import { stoppedInTime } from '../turns.ts';
+import { draftName, removeLeftOvers } from './drafts.ts';
 
 /** A directory with one file a list. Names have been checked by the caller. */
 export type ListDirectory = Readonly<{
@@ -17,6 +18,8 @@ export type ListDirectory = Readonly<{
   remove: (list: string) => Promise<void>;
   /** The names of all files. */
   names: () => Promise<readonly string[]>;
+  /** Removes what processes that are gone have left beside the lists. */
+  removeLeftOvers: () => Promise<void>;
   /** The directory is there and can be written. */
   check: () => Promise<void>;
 }>;
@@ -50,8 +53,9 @@ export function openListDirectory(path: string, ids: Ids): ListDirectory {
       }
     },
     write: async (list, prefixes, signal) => {
-      const aside = join(path, `.${list}.${ids.uuid()}.new`);
+      const aside = join(path, draftName(list, ids.uuid()));
       try {
+        await removeLeftOvers(path, list);
         await writeDurably(aside, prefixes.map((prefix) => `${prefix}\n`).join(''));
         if (signal.aborted) throw stoppedInTime(signal);
         await rename(aside, join(path, list));
@@ -76,6 +80,13 @@ export function openListDirectory(path: string, ids: Ids): ListDirectory {
         return await readdir(path);
       } catch (error) {
         throw asFailure(error, path, 'unreachable');
+      }
+    },
+    removeLeftOvers: async () => {
+      try {
+        await removeLeftOvers(path);
+      } catch (error) {
+        throw asFailure(error, path, 'rejected');
       }
     },
     check: async () => {
