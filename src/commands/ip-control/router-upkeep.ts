@@ -1,5 +1,5 @@
 import { type Command, type Decision, refuse } from '../../kernel/decider.ts';
-import type { RouterCheckResult, RouterUpkeepEvent } from '../../events/ip-control/router-upkeep.ts';
+import type { Drift, RouterCheckResult, RouterUpkeepEvent } from '../../events/ip-control/router-upkeep.ts';
 import type { ListContent } from '../../events/ip-control/vocabulary.ts';
 import type { CreatedRegion } from './region-state.ts';
 
@@ -11,7 +11,10 @@ export type RouterUpkeepCommand =
   | Command<'RecordRouterCaughtUp', { router: string; lists: number; changed: number }>
   | Command<'RequestRouterCheck', { router: string; checkId: string; prune: boolean }>
   | Command<'RecordRouterChecked', { router: string; checkId: string } & RouterCheckResult>
-  | Command<'RecordDrift', { router: string; list: string; missing: number; extra: number; held: ListContent }>
+  | Command<
+      'RecordDrift',
+      { router: string; list: string; missing: number; extra: number; held: ListContent; difference: Drift }
+    >
   | Command<'RecordDriftRepaired', { router: string; list: string; how: 'pushed' | 'found-right' }>
   | Command<'RecordUnownedLists', { router: string; lists: readonly string[] }>
   | Command<'RecordRouterNotSaved', { router: string; because: string }>

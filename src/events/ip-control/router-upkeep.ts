@@ -60,6 +60,14 @@ export const RouterChecked = defineEvent(
   z.strictObject({ ...router, checkId: z.string(), ...routerCheckResult.shape }),
 );
 
+/** What a list on a router has too little and too much of. */
+export const drift = z.strictObject({
+  missing: z.array(z.string()),
+  extra: z.array(z.string()),
+  more: z.int().nonnegative(),
+});
+export type Drift = z.infer<typeof drift>;
+
 /** A list on the router is not what the last commit put there. Said once for each content that is found. */
 export const DriftDetected = defineEvent(
   'DriftDetected',
@@ -71,6 +79,8 @@ export const DriftDetected = defineEvent(
     missing: z.int().nonnegative(),
     extra: z.int().nonnegative(),
     held: listContent,
+    /** Which blocks and entries these are, up to 1,000 in all, the entries first; and how many more. Absent in events of old. */
+    difference: drift.optional(),
   }),
 );
 

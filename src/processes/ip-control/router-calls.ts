@@ -1,4 +1,5 @@
 import { contentOf } from '../../events/ip-control/list-content.ts';
+import type { Drift } from '../../events/ip-control/router-upkeep.ts';
 import type { ListContent } from '../../events/ip-control/vocabulary.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { RouterFailure } from '../../ports/routers.ts';
@@ -37,18 +38,24 @@ export function isSameList(held: HeldList, prefixes: readonly string[]): boolean
   return entries.length === prefixes.length && entries.every((entry, at) => entry === prefixes[at]);
 }
 
-/** What a router has too much and too little of, in linear time. */
+/** Of a difference an event keeps so many blocks and entries, and of an entry in the words of a router so many characters. */
+const KEPT_ENTRIES = 1000;
+const KEPT_CHARACTERS = 200;
+
+/** What a router has too much and too little of, in linear time: how many, and the first of them. */
 export function differenceOf(
   held: HeldList,
   prefixes: readonly string[],
-): Readonly<{ missing: number; extra: number; held: ListContent }> {
+): Readonly<{ missing: number; extra: number; held: ListContent; difference: Drift }> {
   const entries = entriesOf(held);
   const [has, wants] = [new Set(entries), new Set(prefixes)];
-  return {
-    missing: prefixes.filter((prefix) => !has.has(prefix)).length,
-    extra: entries.filter((entry) => !wants.has(entry)).length,
-    held: contentOf(entries),
-  };
+  const missing = prefixes.filter((prefix) => !has.has(prefix));
+  const extra = entries.filter((entry) => !wants.has(entry));
+  const keptExtra = extra.slice(0, KEPT_ENTRIES).map((entry) => entry.slice(0, KEPT_CHARACTERS));
+  const keptMissing = missing.slice(0, KEPT_ENTRIES - keptExtra.length);
+  const more = missing.length + extra.length - keptMissing.length - keptExtra.length;
+  const difference = { missing: keptMissing, extra: keptExtra, more };
+  return { missing: missing.length, extra: extra.length, held: contentOf(entries), difference };
 }
 
 /** Whether a router answered, and what it holds can't be read as a list. */

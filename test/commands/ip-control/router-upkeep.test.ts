@@ -15,7 +15,11 @@ const removed: RegionEvent = { type: 'RouterRemoved', data: about };
 const disabled: RegionEvent = { type: 'RouterDisabled', data: about };
 const enabled: RegionEvent = { type: 'RouterEnabled', data: about };
 const caughtUp: RegionEvent = { type: 'RouterCaughtUp', data: { ...about, lists: 4, changed: 1 } };
-const drifted: RegionEvent = { type: 'DriftDetected', data: { ...about, list: LIST, missing: 1, extra: 0, held } };
+const difference = { missing: ['192.0.2.0/24'], extra: [], more: 0 };
+const drifted: RegionEvent = {
+  type: 'DriftDetected',
+  data: { ...about, list: LIST, missing: 1, extra: 0, held, difference },
+};
 const repaired: RegionEvent = { type: 'DriftRepaired', data: { ...about, list: LIST, how: 'pushed' } };
 
 // How commits treat the routers of a region
@@ -97,7 +101,11 @@ test('a check is asked for once and ends once', () => {
 // Drift
 
 test('drift is told once for each content that is found, not at each look', () => {
-  const record = { type: 'RecordDrift', data: { router: 'core1', list: LIST, missing: 1, extra: 0, held } } as const;
+  const record = {
+    type: 'RecordDrift',
+    data: { router: 'core1', list: LIST, missing: 1, extra: 0, held, difference },
+  } as const;
+
   given(created, added).when(record).yields(drifted);
   given(created, added, drifted).when(record).yieldsNothing();
   const other = { ...record.data, extra: 2, held: { prefixes: 3, sha256: 'b2' } };

@@ -89,7 +89,13 @@ const SAMPLES: Readonly<Record<string, object>> = {
     removed: [],
     problems: ['Svc-A-BLACKHOLE: no answer'],
   },
-  DriftDetected: { ...core1, list: 'Svc-A-BLACKHOLE', missing: 1, extra: 0, held: contentOf([]) },
+  DriftDetected: {
+    ...core1,
+    list: 'Svc-A-BLACKHOLE',
+    missing: 1,
+    extra: 0,
+    held: contentOf([]),
+  },
   DriftRepaired: { ...core1, list: 'Svc-A-BLACKHOLE', how: 'pushed' },
   RouterNotSaved: { ...core1, because: 'not-saved: Svc-A-BLACKHOLE is in force, and was not saved: Permission denied' },
   RouterSaved: core1,
@@ -144,6 +150,12 @@ test('what is not in the schema is not read past', () => {
       type,
     );
   }
+});
+
+test('drift as events of old tell it, and with what differs, are both read', () => {
+  const difference = { missing: ['192.0.2.7/32'], extra: ['10.0.0.0/8 le 32'], more: 7 };
+  for (const data of [SAMPLES['DriftDetected'], { ...SAMPLES['DriftDetected'], difference }])
+    assert.equal(codec.decode(stored('DriftDetected', { ...data })).data, data);
 });
 
 test('what is missing is not made up', () => {

@@ -133,8 +133,9 @@ test('what others change is found within the interval, told once, and put right'
   assert.equal(house.held('core2'), { [LIST]: ['192.0.2.1/32'] });
   assert.equal(await happened(house), ['DriftDetected', 'DriftRepaired']);
   const [drift] = (await house.log.events('region-1')).filter(({ type }) => type === 'DriftDetected');
-  const { missing, extra, router, list } = Object(drift?.data);
+  const { missing, extra, router, list, difference } = Object(drift?.data);
   assert.equal({ missing, extra, router, list }, { missing: 0, extra: 1, router: 'core2', list: LIST });
+  assert.equal(difference, { missing: [], extra: ['198.51.100.0/24'], more: 0 });
   assert.is(drift?.metadata.actor, 'system:drift');
   await processes.stop();
 });
