@@ -52,7 +52,7 @@ async function problemsOf(
   const [newest] = (await house.views.commits.list())
     .map(({ view }) => view)
     .filter((commit) => commit.customerId === customerId && commit.regionId === regionId && commit.list === list)
-    .sort((a, b) => (a.requestedAt < b.requestedAt ? 1 : -1));
+    .sort((a, b) => b.position - a.position);
   return newest === undefined ? [] : outcomeProblems(newest);
 }
 
@@ -94,7 +94,7 @@ async function listCommits(
     (only === undefined || customerId === only) && (options.list === undefined || list === options.list);
   const commits = (await house.views.commits.list()).map(({ view }) => view).filter(isShown);
   const waiting = await waitingChanges(house, isShown);
-  commits.sort((a, b) => (a.requestedAt < b.requestedAt ? 1 : -1));
+  commits.sort((a, b) => b.position - a.position);
   const rows = await Promise.all(
     commits.map(async (commit) => ({
       id: commit.commitSetId,

@@ -20,6 +20,8 @@ export type ListEvent = Extract<
   }
 >;
 
+type Keyed = ListEvent | Extract<CustomerEvent, { type: 'CommitSliceDeployed' | 'CommitHeldUp' }>;
+
 export const LIST_EVENTS = [
   'SubnetReleased',
   'AddressesDisabled',
@@ -33,7 +35,7 @@ export const LIST_EVENTS = [
 ] as const satisfies readonly ListEvent['type'][];
 
 /** The lists that an event is about, as `customer/region/list`; a whitelist request that waits for its review is about none. */
-export function listKeysOf(event: Told<ListEvent>): readonly string[] {
+export function listKeysOf(event: Told<Keyed>): readonly string[] {
   const customerId = streamId(event.stream);
   // Nearly all events of a log are of these types: asking them which fields they have takes longer than the rest.
   if (event.type === 'AddressesDisabled' || event.type === 'AddressesEnabled') {
@@ -43,12 +45,12 @@ export function listKeysOf(event: Told<ListEvent>): readonly string[] {
 }
 
 /** Which of a customer's lists an event is about. */
-export function listOf(event: ListEvent): ListKind {
+export function listOf(event: Keyed): ListKind {
   if ('list' in event.data) return event.data.list;
   return 'requestId' in event.data ? 'SRC_WHITELIST' : 'BLACKHOLE';
 }
 
-function regionsOf({ type, data }: ListEvent): readonly number[] {
+function regionsOf({ type, data }: Keyed): readonly number[] {
   if (type === 'SourceWhitelistSubmitted' && !data.autoApproved) return [];
   return 'regionIds' in data ? data.regionIds : [data.regionId];
 }

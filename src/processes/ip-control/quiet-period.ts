@@ -1,4 +1,5 @@
 import type { CustomerEvent } from '../../events/ip-control/customer.ts';
+import { LIST_EVENTS, type ListEvent, listKeysOf, listOf } from '../../events/ip-control/list-changes.ts';
 import type { ListKind } from '../../events/ip-control/vocabulary.ts';
 import type { Told } from '../../kernel/event.ts';
 import { type Duty, type Mark, markOf, type Process, type Since } from '../../kernel/process.ts';
@@ -25,23 +26,7 @@ export type RequestCommitDuty = Duty<
   { customerId: number; regionId: number; list: ListKind; reason: 'quiet' | 'retry' }
 >;
 
-type Watched = Extract<
-  CustomerEvent,
-  {
-    type:
-      | 'SubnetReleased'
-      | 'AddressesDisabled'
-      | 'AddressesEnabled'
-      | 'SourceWhitelistSubmitted'
-      | 'SourceWhitelistApproved'
-      | 'SourceWhitelistRemoved'
-      | 'CommitRequested'
-      | 'CommitCompleted'
-      | 'CommitFailed'
-      | 'CommitSliceDeployed'
-      | 'CommitHeldUp';
-  }
->;
+type Watched = ListEvent | Extract<CustomerEvent, { type: 'CommitSliceDeployed' | 'CommitHeldUp' }>;
 
 export type QuietPeriodSettings = Readonly<{
   quietMilliseconds: number;
@@ -59,20 +44,8 @@ export function quietPeriod(settings: QuietPeriodSettings): Process<Watched, Qui
   return {
     name: 'quiet-period',
     version: 4,
-    handles: [
-      'SubnetReleased',
-      'AddressesDisabled',
-      'AddressesEnabled',
-      'SourceWhitelistSubmitted',
-      'SourceWhitelistApproved',
-      'SourceWhitelistRemoved',
-      'CommitRequested',
-      'CommitCompleted',
-      'CommitFailed',
-      'CommitSliceDeployed',
-      'CommitHeldUp',
-    ],
-    keysOf,
+    handles: [...LIST_EVENTS, 'CommitSliceDeployed', 'CommitHeldUp'],
+    keysOf: listKeysOf,
     evolve,
     owed: (state, since) => {
       const due = dueIn(state, settings, since);
@@ -90,26 +63,6 @@ export function quietPeriod(settings: QuietPeriodSettings): Process<Watched, Qui
     },
     wakesIn: (state, since) => dueIn(state, settings, since),
   };
-}
-
-function keysOf(event: Told<Watched>): readonly string[] {
-  const customerId = streamId(event.stream);
-  // Nearly all events of a log are of these types: asking them which fields they have takes longer than the rest.
-  if (event.type === 'AddressesDisabled' || event.type === 'AddressesEnabled') {
-    return [`${customerId}/${event.data.regionId}/BLACKHOLE`];
-  }
-  return changedRegions(event).map((regionId) => `${customerId}/${regionId}/${listOf(event)}`);
-}
-
-function listOf(event: Watched): ListKind {
-  if ('list' in event.data) return event.data.list;
-  return 'requestId' in event.data ? 'SRC_WHITELIST' : 'BLACKHOLE';
-}
-
-/** The regions whose list an event changes; a whitelist request that waits for its review changes none. */
-function changedRegions({ type, data }: Watched): readonly number[] {
-  if (type === 'SourceWhitelistSubmitted' && !data.autoApproved) return [];
-  return 'regionIds' in data ? data.regionIds : [data.regionId];
 }
 
 function evolve(before: QuietPeriodState | undefined, event: Told<Watched>, key: string): QuietPeriodState | undefined {

@@ -12,6 +12,8 @@ export type CommitView = Readonly<{
   status: 'deploying' | 'success' | 'failed';
   attempt: number;
   reason: 'quiet' | 'retry' | 'synchronous' | 'operator';
+  /** Of its first request in the log: which of two commits is the newer one, whatever clocks say. */
+  position: number;
   requestedAt: string;
   completedAt: string | null;
   content: ListContent | null;
@@ -29,7 +31,7 @@ type Shown = Extract<
 
 export const commitProjection: Projection<Shown, CommitView> = {
   name: 'commits',
-  version: 2,
+  version: 3,
   handles: ['CommitRequested', 'CommitCompleted', 'CommitFailed', 'CommitSliceDeployed', 'CommitHeldUp'],
   keysOf: (event) => [event.data.commitSetId],
   evolve: (view, event) => {
@@ -43,6 +45,7 @@ export const commitProjection: Projection<Shown, CommitView> = {
         status: 'deploying',
         attempt,
         reason: event.data.reason,
+        position: view?.position ?? Number(event.position),
         requestedAt: view?.requestedAt ?? event.metadata.at,
         completedAt: null,
         content: view?.content ?? null,

@@ -30,6 +30,7 @@ const requested = {
   status: 'deploying',
   attempt: 1,
   reason: 'quiet',
+  position: 0,
   requestedAt: '2026-11-27T12:00:00.000+00:00',
   completedAt: null,
   content: null,
@@ -66,7 +67,7 @@ test('a retry is the same commit set: its first request counts, and its last out
 
 test('commit sets are shown each on its own', () => {
   const both = given(commitRequested(), commitCompleted(), commitRequested({ commitSetId: 'c2' }));
-  both.shows('c2', { ...requested, commitSetId: 'c2', requestedAt: '2026-11-27T12:02:00.000+00:00' });
+  both.shows('c2', { ...requested, commitSetId: 'c2', position: 2, requestedAt: '2026-11-27T12:02:00.000+00:00' });
   both.shows('c3', undefined);
 });
 
