@@ -51,7 +51,7 @@ export function createMetricsServer(
     waitingChanges: Pick<Views<WaitingChangeView>, 'list'>;
   }>,
   restored: () => Promise<readonly RestoredRegion[]>,
-  { clock, log }: Readonly<{ clock: Clock; log: Log }>,
+  { clock, log, lastSeen }: Readonly<{ clock: Clock; log: Log; lastSeen: LastSeen }>,
 ): Server {
   return createServer((request, response) => {
     const [path] = (request.url ?? '').split('?');
@@ -66,6 +66,7 @@ export function createMetricsServer(
           .writeHead(200, { 'Content-Type': TEXT_FORMAT })
           .end(
             metricsText(upkeep.map(({ view }) => view)) +
+              lastSeenText(upkeep, lastSeen) +
               waitingText(names, changes, clock.now().epochMilliseconds) +
               restoredText(regions),
           );
@@ -91,6 +92,26 @@ export function metricsText(regions: readonly RouterUpkeepView[]): string {
     );
     return `# HELP ${name} ${help}\n# TYPE ${name} gauge\n${samples.join('')}`;
   }).join('');
+}
+
+/** When a router last did what this server asked of it, in milliseconds since 1970; undefined when it has not yet. */
+export type LastSeen = (regionId: number, router: string) => number | undefined;
+
+/** The gauge of when each router was last seen; `key` is the region's number. */
+export function lastSeenText(
+  regions: readonly Readonly<{ key: string; view: RouterUpkeepView }>[],
+  lastSeen: LastSeen,
+): string {
+  const name = 'edgeward_router_last_seen_timestamp_seconds';
+  const help = 'When the router last did what this server asked of it: a look, a push, reading back.';
+  const samples = regions.flatMap(({ key, view: { region, routers } }) =>
+    routers.flatMap((router) => {
+      const milliseconds = lastSeen(Number(key), router.name);
+      if (milliseconds === undefined) return [];
+      return [`${name}{region="${escaped(region)}",router="${escaped(router.name)}"} ${milliseconds / 1000}\n`];
+    }),
+  );
+  return `# HELP ${name} ${help}\n# TYPE ${name} gauge\n${samples.join('')}`;
 }
 
 /** How long the oldest change of each region and list waits; 0 where all are on the routers. */

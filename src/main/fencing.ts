@@ -61,7 +61,7 @@ function fencedAggregates(aggregates: Aggregates, check: () => void): Aggregates
 
 /** What changes a router is fenced; reading harms nobody. */
 function fencedDriver(driver: RouterDriver, check: () => void): RouterDriver {
-  const { replace, remove, prepare } = driver;
+  const { replace, remove, save, prepare } = driver;
   const fenced = async <T>(change: () => Promise<T>): Promise<T> => {
     try {
       check();
@@ -74,6 +74,7 @@ function fencedDriver(driver: RouterDriver, check: () => void): RouterDriver {
     ...driver,
     replace: (...change) => fenced(() => replace(...change)),
     remove: (...change) => fenced(() => remove(...change)),
+    ...(save === undefined ? {} : { save: (signal) => fenced(() => save(signal)) }),
     ...(prepare === undefined
       ? {}
       : {

@@ -25,6 +25,7 @@ import { readiness } from './readiness.ts';
 import { type Reading, readingAlone, readingAmongOthers } from './reading.ts';
 import { openRestoring, type Restoring } from './restoring.ts';
 import { openRouterDrivers } from './router-drivers.ts';
+import { type SeenRouters, seeRouters } from './seen-routers.ts';
 import { codec, openStores, type Stores } from './stores.ts';
 import { startTerm, type Term } from './term.ts';
 import { openViews } from './views.ts';
@@ -87,6 +88,7 @@ type Runners = Readonly<{
   reading: Reading;
   watch: CommitWatch;
   restoring: Restoring;
+  lastSeen: SeenRouters['lastSeen'];
   /** Rejects when one of them can't go on; resolves after `stop`. */
   ended: Promise<void>;
   /** Lets duties under way end, for a while; then breaks them off. Views are saved. */
@@ -122,7 +124,7 @@ async function startParts(
     trustProxy: config.trustProxy,
     ...(stores.rateLimits === undefined ? {} : { rateLimitStore: sharedCounts(stores.rateLimits, { clock, log }) }),
   });
-  const metrics = createMetricsServer(views, restoring.byRegion, { clock, log });
+  const metrics = createMetricsServer(views, restoring.byRegion, { clock, log, lastSeen: runners.lastSeen });
   let evidenceRecovery: EvidenceRecovery | undefined;
   let stopping: Promise<void> | undefined;
   const stop = (): Promise<void> => (stopping ??= stopParts());
@@ -166,7 +168,8 @@ async function startRunners(
   const aggregates = openAggregates({ store, codec, snapshots, clock, ids, log });
   const restoring = openRestoring(aggregates, { store, ids, log });
   if (options.restored !== undefined) await restoring.begin('operator', options.restored);
-  const routerDrivers = openRouterDrivers(createOpenRouter({ secrets, clock, ids }));
+  const opened = openRouterDrivers(createOpenRouter({ secrets, clock, ids }));
+  const { drivers: routerDrivers, lastSeen } = seeRouters(opened, clock);
   const sender = createWebhookSender({
     clock,
     timeoutMilliseconds: config.webhookTimeoutMilliseconds,
@@ -198,6 +201,7 @@ async function startRunners(
     reading: areShared ? readingAmongOthers(allViews, { readModels, store, clock }) : readingAlone(leadership, clock),
     watch,
     restoring,
+    lastSeen,
     ended,
     stop: async () => {
       await leadership.stop(config.deployTimeoutMilliseconds);

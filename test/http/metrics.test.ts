@@ -3,6 +3,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { metricsText, waitingText } from '../../src/http/metrics.ts';
 import { addRegion, openEdgeward } from '../support/edgeward-server.ts';
+import { waitUntil } from '../support/wait-until.ts';
 import { freePort } from '../support/free-port.ts';
 
 test('each gauge is named, explained and given for every router that has one; labels are escaped', () => {
@@ -44,6 +45,28 @@ test('the oldest change that is not on all routers is given for each region and 
     'edgeward_oldest_waiting_change_seconds{region="ams",list="SRC_WHITELIST"} 0',
     '',
   ]);
+});
+
+test('a look without a difference leaves when the router was seen, and no event', async () => {
+  const port = await freePort();
+  const edgeward = await openEdgeward({ METRICS_PORT: String(port), DRIFT_INTERVAL: 'PT0.1S' });
+  await addRegion(edgeward, 'eu-west', 2);
+  await edgeward.json('router', 'disable', 'eu-west-edge2');
+  const end = await edgeward.end();
+  const began = Date.now() / 1000;
+  await edgeward.serve();
+  const seen = async (router: string): Promise<number | undefined> => {
+    const text = await (await request(`http://127.0.0.1:${port}/metrics`)).body.text();
+    const sample = `edgeward_router_last_seen_timestamp_seconds{region="eu-west",router="${router}"} `;
+    const line = text.split('\n').find((candidate) => candidate.startsWith(sample));
+    return line === undefined ? undefined : Number(line.slice(sample.length));
+  };
+  const first = await waitUntil('the router was looked at', () => seen('eu-west-edge1'));
+  assert.ok(first >= began - 1 && first <= Date.now() / 1000);
+  await waitUntil('it was looked at again', async () => ((await seen('eu-west-edge1')) ?? 0) > first);
+  assert.is(await seen('eu-west-edge2'), undefined);
+  assert.is(await edgeward.end(), end);
+  await edgeward.remove();
 });
 
 test('metrics have a port of their own, and are nowhere without one', async () => {
