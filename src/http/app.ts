@@ -184,6 +184,8 @@ function serverOf(app: Express, log: Log): Readonly<{ server: Server; connection
     ServerResponse: ExpressResponse,
     requireHostHeader: false,
   });
+  // A client that has said all that it has to say is answered all the same. Node has no documented name for this.
+  Object.assign(server, { httpAllowHalfOpen: true });
   const connections = watchConnections(server);
   server.on('request', (request, response) => {
     if (connections.takes(request)) app(request, response);

@@ -3,11 +3,15 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { openApiClient } from '../support/api-client.ts';
 import { addCustomer, addRegion, openEdgeward } from '../support/edgeward-server.ts';
+import { openRawConnection } from '../support/raw-http.ts';
+import { waitUntil } from '../support/wait-until.ts';
+import { submissionOf, submitForm } from './source-whitelist-examples.ts';
 
 const edgeward = await openEdgeward();
 await addRegion(edgeward, 'eu-west');
 const plain = await addCustomer(edgeward, 'Plain', [['203.0.113.0/24', 'eu-west']]);
 const hasty = await addCustomer(edgeward, 'Hasty', [['2001:db8::/48', 'eu-west']], ['--allow-synchronous']);
+const lister = await addCustomer(edgeward, 'Lister', [['198.51.100.0/24', 'eu-west']], ['--allow-source-whitelist']);
 const url = await edgeward.serve();
 const clients = [openApiClient(url, plain.token), openApiClient(url, hasty.token)];
 
@@ -137,6 +141,75 @@ test('whatever is asked of a subnet: no failure of ours', async () => {
     ),
     { numRuns: 250 },
   );
+});
+
+/** Requests that change nothing, as they are sent, with the status of their answers. */
+const soundMessage = fc.constantFrom(
+  ['GET /api/v1/subnets', '', 200],
+  ['GET /api/v1/subnets/3/pending?view=ranges', '', 200],
+  ['GET /api/v1/nothing', '', 404],
+  ['POST /api/v1/ips/disable', '{', 400],
+  ['POST /api/v1/ips/bulk', '{}', 422],
+  ['POST /api/v1/ips/enable', '{"ip":"192.0.2.1"}', 404],
+  ['DELETE /api/v1/source-whitelist/x', '{}', 404],
+) as fc.Arbitrary<readonly [string, string, number]>;
+
+function messageOf(line: string, content: string, isChunked: boolean): string {
+  const head = `${line} HTTP/1.1\r\nHost: edgeward\r\nAuthorization: Bearer ${lister.token}\r\nContent-Type: application/json\r\n`;
+  if (!isChunked) return `${head}Content-Length: ${content.length}\r\n\r\n${content}`;
+  const chunks = content.replaceAll(/.{1,3}/g, (piece) => `${piece.length.toString(16)}\r\n${piece}\r\n`);
+  return `${head}Transfer-Encoding: chunked\r\n\r\n${chunks}0\r\n\r\n`;
+}
+
+const wound = fc.tuple(
+  fc.nat(400),
+  fc.nat(6),
+  fc.constantFrom('', '\r\n', '\0', '!', 'zz', '0\r\n\r\n', ':', 'GARBAGE\r\n\r\n', '\x80'),
+);
+
+test('whatever comes after sound requests on a connection, those are answered in order, and no change is made that is not answered', async () => {
+  const client = openApiClient(url, lister.token);
+  let submissions = 0;
+  const submit = async (): Promise<string> => {
+    const cidr = `198.52.${(submissions += 1)}.0/28`;
+    return submissionOf(await submitForm(client, { cidr })).data.request_id;
+  };
+  let requestId = await submit();
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.tuple(soundMessage, fc.boolean()), { maxLength: 4 }),
+      fc.array(wound, { minLength: 1, maxLength: 2 }),
+      fc.boolean(),
+      fc.option(fc.integer({ min: 1, max: 100 }), { nil: undefined }),
+      async (sound, wounds, isChunked, step = Number.POSITIVE_INFINITY) => {
+        const before = await edgeward.end();
+        let last = messageOf(`DELETE /api/v1/source-whitelist/${requestId}`, '{}', isChunked);
+        for (const [at, removed, added] of wounds) last = last.slice(0, at) + added + last.slice(at + removed);
+        const text = `${sound.map(([[line, content], chunks]) => messageOf(line, content, chunks)).join('')}${last}`;
+        const connection = await openRawConnection(url);
+        for (let at = 0; at < text.length; at += step) {
+          connection.send(Buffer.from(text.slice(at, at + step), 'latin1'));
+          await new Promise((resolve) => void setImmediate(resolve));
+        }
+        const statuses = (): number[] =>
+          [...connection.received().matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => Number(status));
+        await waitUntil('the sound ones are answered', () => statuses().length >= sound.length);
+        // What has not come whole is refused at its end.
+        connection.socket.end();
+        await connection.closed;
+        assert.equal(
+          statuses().slice(0, sound.length),
+          sound.map(([[, , status]]) => status),
+        );
+        assert.ok(!statuses().some((status) => status >= 500), connection.received());
+        const isChanged = (await edgeward.end()) !== before;
+        assert.is(isChanged, connection.received().includes('"removed"'), connection.received());
+        if (isChanged) requestId = await submit();
+      },
+    ),
+    { numRuns: 150 },
+  );
+  await client.close();
 });
 
 test('the log holds only what verifies', async () => {

@@ -251,6 +251,19 @@ test('what follows a request whose answer ends the connection is not carried out
   assert.not.match((await api.get('/subnets/1/pending')).text, '"203.0.113.77"');
 });
 
+test('a client that ends its side after its requests is answered', async () => {
+  for (const message of [
+    post('{"ip":"203.0.113.60"}').repeat(3),
+    `GET /api/v1/subnets/1 HTTP/1.1\r\n${AUTHORIZED}\r\n`.repeat(3),
+  ]) {
+    const connection = await openRawConnection(url);
+    connection.socket.end(message);
+    await connection.closed;
+    const statuses = [...connection.received().matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status);
+    assert.equal(statuses, ['200', '200', '200']);
+  }
+});
+
 test('a tunnel is no request of this API', async () => {
   assert.equal(await statusesOf(`CONNECT edgeward:443 HTTP/1.1\r\n${HOST}\r\n`), [400]);
   const { json } = await answerTo(`CONNECT edgeward:443 HTTP/1.1\r\n${HOST}\r\n`);
