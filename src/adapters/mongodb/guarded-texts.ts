@@ -20,7 +20,7 @@ export type GuardedTexts = Readonly<{
     query: Readonly<{ prefix: string; after?: string; limit: number }>,
   ) => Promise<readonly Readonly<{ key: string; text: string }>[]>;
   write: (at: bigint, changes: readonly TextChange[]) => Promise<void>;
-  /** Forgets the marks of what was deleted long ago. */
+  /** Forgets the marks of what was deleted at places that were written here long ago, by the monotonic clock: late writes come no later. */
   sweep: () => Promise<void>;
 }>;
 
@@ -30,6 +30,7 @@ const PORTION_CHARACTERS_MAX = 8_000_000;
 const RELOADS_MAX = 10;
 const KNOWN_MAX = 50_000;
 const MARKS_KEPT_MILLISECONDS = 3_600_000;
+const NOTED_EVERY_MILLISECONDS = 60_000;
 
 /** The names of the database's collections that these texts live in. */
 export function collectionsOf(name: string): readonly [entries: string, parts: string] {
@@ -54,6 +55,7 @@ export function openGuardedTexts(db: MongoDatabase, name: string, clock: Clock):
   const known = new BoundedMap<string, true>(KNOWN_MAX);
   /** Most collections never have one. */
   let hasLarge: boolean | undefined;
+  const written = placesWritten(clock);
 
   return {
     load: async (keys) => {
@@ -82,12 +84,14 @@ export function openGuardedTexts(db: MongoDatabase, name: string, clock: Clock):
       return [...found].map(([key, text]) => ({ key, text }));
     },
     write: async (at, changes) => {
+      written.note(at);
       for (const portion of inPortions(changes)) await writePortion(at, portion);
     },
     sweep: async () => {
       hasLarge = undefined;
-      const before = new Date(clock.now().epochMilliseconds - MARKS_KEPT_MILLISECONDS);
-      await use(() => entries.deleteMany({ goneAt: { $lt: before } }), WRITE_MILLISECONDS);
+      const last = written.longAgo();
+      if (last === undefined) return;
+      await use(() => entries.deleteMany({ goneAt: { $exists: true }, at: { $lte: last } }), WRITE_MILLISECONDS);
     },
   };
 
@@ -161,4 +165,22 @@ function* inPortions(changes: readonly TextChange[]): Generator<readonly TextCha
     characters += more;
   }
   if (portion.length > 0) yield portion;
+}
+
+/** Places that are written here, now and then one, and the newest that was written so long ago that nobody writes it any more. */
+function placesWritten(clock: Clock): Readonly<{ note: (at: bigint) => void; longAgo: () => bigint | undefined }> {
+  let written: readonly Readonly<{ at: bigint; since: number }>[] = [];
+  return {
+    note: (at) => {
+      const [since, last] = [clock.monotonicMilliseconds(), written.at(-1)];
+      if (last !== undefined && (since - last.since < NOTED_EVERY_MILLISECONDS || at <= last.at)) return;
+      written = [...written, { at, since }];
+    },
+    longAgo: () => {
+      const before = clock.monotonicMilliseconds() - MARKS_KEPT_MILLISECONDS;
+      const last = written.findLast(({ since }) => since <= before);
+      if (last !== undefined) written = written.filter(({ since }) => since >= last.since);
+      return last?.at;
+    },
+  };
 }

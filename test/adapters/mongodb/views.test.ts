@@ -5,6 +5,7 @@ import { afterPrefix } from '../../../src/adapters/mongodb/key-range.ts';
 import { textParts } from '../../../src/adapters/mongodb/text-parts.ts';
 import { StoreUnavailable } from '../../../src/ports/event-store.ts';
 import type { Collection, ReadModels } from '../../../src/ports/read-models.ts';
+import { createManualClock } from '../../support/manual-clock.ts';
 import { startMongoServer } from '../../support/ferretdb.ts';
 import { waitUntil } from '../../support/wait-until.ts';
 import { failureOf, type Place, placeOn } from './opening.ts';
@@ -29,6 +30,37 @@ else {
     await put(views, collection, 3n, { a: 'late', b: 'late', c: 'only here' });
     assert.equal(await contents(views, collection), { a: 'new', c: 'only here' });
     assert.is(await views.position(collection), 6n);
+  });
+
+  test('what guards against late saves goes an hour after it was left, whatever the wall clock says', async ({
+    place,
+  }) => {
+    const clock = createManualClock();
+    const { readModels: views } = await place.open({ clock });
+    const collection = await activated(views);
+    const marks = async (): Promise<number> => {
+      let count = 0;
+      for (const { name } of await place.look.db().listCollections().toArray())
+        count += await place.look
+          .db()
+          .collection(name)
+          .countDocuments({ goneAt: { $exists: true } });
+      return count;
+    };
+    await put(views, collection, 5n, { a: 'new' });
+    await put(views, collection, 6n, { a: undefined });
+    assert.is(await marks(), 1);
+    clock.setWallClock(clock.now().add({ hours: 3 }));
+    await clock.advance({ minutes: 30 });
+    await put(views, collection, 7n, { b: 'new' });
+    await put(views, collection, 3n, { a: 'late' });
+    assert.equal([await marks(), await contents(views, collection)], [1, { b: 'new' }]);
+    clock.setWallClock(clock.now().subtract({ hours: 9 }));
+    for (const position of [8n, 9n, 10n]) {
+      await clock.advance({ minutes: 40 });
+      await put(views, collection, position, { b: 'newer' });
+    }
+    assert.is(await marks(), 0);
   });
 
   test('saves in any order, repeated or not, end in the newest content of each key', async ({ views }) => {
