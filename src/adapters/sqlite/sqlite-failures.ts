@@ -17,7 +17,8 @@ export function isBusy(error: unknown): boolean {
 /** The error as callers know it: what passes becomes StoreUnavailable; damage and mistakes stay what they are. */
 export function asStoreFailure(error: unknown, file: string): unknown {
   if (error instanceof Error && 'code' in error && typeof error.code === 'string' && PASSING.test(error.code)) {
-    return new StoreUnavailable(`${file}: ${error.message} (${error.code})`, { cause: error });
+    const wayOut = error.code === 'SQLITE_FULL' ? '; free some space on it' : '';
+    return new StoreUnavailable(`${file}: ${error.message} (${error.code})${wayOut}`, { cause: error });
   }
   return error;
 }
