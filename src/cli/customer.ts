@@ -2,6 +2,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { DIRECTORY_ID } from '../commands/ip-control/directory.ts';
 import type { Registered } from '../commands/ip-control/customer-state.ts';
 import { checkWebhookUrl } from '../commands/ip-control/webhook-url.ts';
+import { PREFIX_LIMIT } from '../commands/ip-control/prefix-limit.ts';
 import type { CustomerSettings } from '../events/ip-control/vocabulary.ts';
 import { type CommandTools, leaf, outputOf } from './command.ts';
 import type { House } from './house.ts';
@@ -31,6 +32,7 @@ type SettingOptions = Readonly<{
   allowSourceWhitelist?: boolean;
   trusted?: boolean;
   whitelistLimit?: number;
+  prefixLimit?: number;
   evidenceMaxBytes?: number;
   webhookUrl?: string;
   rotateWebhookSecret?: boolean;
@@ -100,6 +102,7 @@ function settingOptions(command: Command): Command {
     .option('--trusted', 'whitelist submissions need no review (--no-…: they do)')
     .addOption(new Option('--no-trusted').hideHelp())
     .option('--whitelist-limit <n>', 'whitelist entries', wholeNumber(0))
+    .option('--prefix-limit <n>', 'prefixes of each list in a region (10000)', wholeNumber(1))
     .option('--evidence-max-bytes <n>', 'size of an evidence file', wholeNumber(1))
     .option('--webhook-url <url>', 'where completed commits are told; none for nowhere');
 }
@@ -122,6 +125,7 @@ function settingsOf(options: SettingOptions): Partial<CustomerSettings> {
     allowSourceWhitelist: options.allowSourceWhitelist,
     trusted: options.trusted,
     whitelistLimit: options.whitelistLimit,
+    prefixLimit: options.prefixLimit,
     evidenceMaxBytes: options.evidenceMaxBytes,
     webhookUrl,
   };
@@ -164,6 +168,7 @@ function summary({ customerId, name, listName, settings }: Registered) {
     allow_source_whitelist: settings.allowSourceWhitelist,
     trusted: settings.trusted,
     whitelist_limit: settings.whitelistLimit,
+    prefix_limit: settings.prefixLimit ?? PREFIX_LIMIT,
     evidence_max_bytes: settings.evidenceMaxBytes,
     webhook_url: settings.webhookUrl,
   };

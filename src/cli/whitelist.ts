@@ -6,6 +6,7 @@ import { type WhitelistStatus, whitelistStatus } from '../events/ip-control/sour
 import type { EvidenceReference } from '../ports/evidence.ts';
 import type { WhitelistRequestView } from '../projections/ip-control/source-whitelist-request-view.ts';
 import { newestFirst } from '../projections/ip-control/source-whitelist-view.ts';
+import { regionLimits } from '../projections/ip-control/region-view.ts';
 import { type CommandTools, leaf, outputOf } from './command.ts';
 import type { House } from './house.ts';
 import { findCustomer } from './lookup.ts';
@@ -27,9 +28,13 @@ export function addWhitelistCommands(program: Command, tools: CommandTools): voi
   );
   leaf(whitelist, 'approve <id>', 'accept a request: it is deployed with the next commit of its regions').action(
     (id: string, options: { json?: boolean }) =>
-      tools.withHouse((house) =>
-        decide(house, id, (requestId) => ({ type: 'ApproveSourceWhitelist', data: { requestId } }), options, tools),
-      ),
+      tools.withHouse(async (house) => {
+        await house.catchUp();
+        const limits = regionLimits((await house.views.regions.list()).map(({ view }) => view));
+        const approve = (requestId: string) =>
+          ({ type: 'ApproveSourceWhitelist', data: { requestId, limits } }) as const;
+        await decide(house, id, approve, options, tools);
+      }),
   );
   leaf(whitelist, 'reject <id>', 'decline a request')
     .requiredOption('--reason <reason>', 'why, for the record')

@@ -69,6 +69,7 @@ function shownField(field: string): string {
 const STATUS_OF_REFUSAL: Readonly<Record<string, number>> = {
   'address-not-found': 404,
   'address-not-owned': 422,
+  'too-many-prefixes': 422,
   'subnet-not-owned': 403,
   'synchronous-not-allowed': 403,
   'source-whitelist-not-allowed': 403,
@@ -83,7 +84,9 @@ const STATUS_OF_REFUSAL: Readonly<Record<string, number>> = {
 export function refused(refusal: Refusal): Problem {
   const status = STATUS_OF_REFUSAL[refusal.refused];
   if (status === undefined) return { ...problems.internal, because: refusal };
-  return { status, message: refusal.because };
+  const { refused: code, field, because: message } = refusal;
+  if (code !== 'too-many-prefixes' || field === undefined) return { status, message };
+  return { status, message, errors: { [field]: [message] } };
 }
 
 const causes = new WeakMap<ServerResponse, unknown>();

@@ -167,6 +167,7 @@ test('a customer has the defaults of the specification', async () => {
     allow_source_whitelist: false,
     trusted: false,
     whitelist_limit: 100,
+    prefix_limit: 10_000,
     evidence_max_bytes: 5 * 1024 * 1024,
     webhook_url: null,
     tokens: [],

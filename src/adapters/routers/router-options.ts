@@ -74,6 +74,11 @@ export function wholeNumber(
     });
 }
 
+/** How many entries a list may have on the router, where that is less than its driver takes; checked when a change is asked for. */
+export const MAX_ENTRIES_OPTION = wholeNumber('a number of entries from 1 to 1000000', 1, 1_000_000)
+  .optional()
+  .meta({ description: 'longest list that the router is to have; a change that needs a longer one is refused' });
+
 function describeOptions(variants: readonly z.ZodObject[]): readonly RouterOption[] {
   const names = new Set(variants.flatMap((variant) => Object.keys(variant.shape)));
   return [...names].map((name) => {

@@ -5,6 +5,7 @@ import { type Command, type Decider, type Decision, refuse } from '../../kernel/
 import { invariant } from '../../kernel/invariant.ts';
 import type { StreamCategory } from '../../kernel/stream-name.ts';
 import {
+  changedAddresses,
   changedTexts,
   type RegionAddresses,
   regionAddresses,
@@ -24,13 +25,22 @@ import {
   UNREGISTERED,
 } from './customer-state.ts';
 import { decideKept, keptIn, type RecordKept } from './kept-addresses.ts';
+import { prefixLimitRefusal, type RegionLimits } from './prefix-limit.ts';
 import { decideSourceWhitelist, type SourceWhitelistCommand } from './source-whitelist.ts';
+
+/** `limits`: what the regions' routers take. */
+type AddressChange = Readonly<{
+  action: 'enable' | 'disable';
+  synchronous: boolean;
+  target: ChangeTarget;
+  limits?: RegionLimits;
+}>;
 
 /** Which addresses a change is about. `one` and `list` must be the customer's own; of a `block`, what is not its own is passed over. */
 export type ChangeTarget =
   | Readonly<{ mode: 'one'; address: Address; text: string }>
   | Readonly<{ mode: 'list'; set: RangeSet; texts: () => readonly string[] }>
-  | Readonly<{ mode: 'block'; set: RangeSet }>;
+  | Readonly<{ mode: 'block'; set: RangeSet; field?: 'range' | 'cidr' }>;
 
 type CommitReference = Readonly<{ regionId: number; list: ListKind; commitSetId: string; attempt: number }>;
 /** `step`: how many steps of the attempt were recorded before this one. */
@@ -49,7 +59,7 @@ export type CustomerCommand =
   | Command<'RevokeApiToken', { tokenId: string }>
   | Command<'AssignSubnet', Subnet>
   | Command<'ReleaseSubnet', { subnetId: number }>
-  | Command<'ChangeAddresses', { action: 'enable' | 'disable'; synchronous: boolean; target: ChangeTarget }>
+  | Command<'ChangeAddresses', AddressChange>
   | Command<
       'RequestCommit',
       { regionId: number; list: ListKind; commitSetId: string; reason: 'quiet' | 'retry' | 'synchronous' | 'operator' }
@@ -159,14 +169,8 @@ function rotateWebhookSecret(
   return [{ type: 'WebhookSecretRotated', data: { secretId, previous } }];
 }
 
-function changeAddresses(
-  {
-    action,
-    synchronous,
-    target,
-  }: Readonly<{ action: 'enable' | 'disable'; synchronous: boolean; target: ChangeTarget }>,
-  state: Registered,
-): Decision<CustomerEvent> {
+function changeAddresses(change: AddressChange, state: Registered): Decision<CustomerEvent> {
+  const { action, synchronous, target, limits } = change;
   if (synchronous && !state.settings.allowSynchronous) {
     return refuse('synchronous-not-allowed', 'synchronous mode is not enabled for your account');
   }
@@ -177,7 +181,14 @@ function changeAddresses(
   for (const [regionId, known] of state.ledger) {
     const region = action === 'enable' ? withKept(regionId, known, state) : known;
     const ranges = target.mode === 'one' ? changedOne(action, target, region) : changedMany(action, target, region);
-    if (ranges.length > 0) events.push({ type, data: { regionId, ranges } });
+    if (ranges.length === 0) continue;
+    const before = region.disabled;
+    const changed = changedAddresses(ranges);
+    const after = (): RangeSet => (action === 'disable' ? before.union(changed) : before.difference(changed));
+    const list = { regionId, before, changed, after, field: fieldOf(target) };
+    const refusal = prefixLimitRefusal(list, state.settings, limits);
+    if (refusal !== undefined) return refusal;
+    events.push({ type, data: { regionId, ranges } });
   }
   return events;
 }
@@ -186,6 +197,17 @@ function changeAddresses(
 function withKept(regionId: number, region: RegionAddresses, { kept }: Registered): RegionAddresses {
   if (kept.size === 0) return region;
   return { ...region, disabled: region.disabled.union(keptIn(kept, regionId).intersection(region.owned)) };
+}
+
+function fieldOf(target: ChangeTarget): string {
+  switch (target.mode) {
+    case 'one':
+      return 'ip';
+    case 'list':
+      return 'ips';
+    case 'block':
+      return target.field ?? 'cidr';
+  }
 }
 
 /** The text of the address, where the change does something to it. Most changes are of one address: it needs no sets. */

@@ -4,11 +4,13 @@ import { RangeSet } from '../../kernel/addresses/range-set.ts';
 import { type Command, type Decision, type Refusal, refuse } from '../../kernel/decider.ts';
 import type { Evidence, SourceWhitelistEvent } from '../../events/ip-control/source-whitelist.ts';
 import {
+  regionWhitelist,
   type SourceWhitelist,
   usedEntries,
   type WhitelistRequest,
 } from '../../events/ip-control/source-whitelist-ledger.ts';
 import type { Registered } from './customer-state.ts';
+import { prefixLimitRefusal, type RegionLimits } from './prefix-limit.ts';
 import { reservedBlock } from './reserved-space.ts';
 
 /** What a customer submits: IPv4 addresses that are neighbours, the regions in the order in which they were sent, and the stored evidence. */
@@ -19,11 +21,13 @@ export type WhitelistSubmission = Readonly<{
   range: AddressRange;
   regions: readonly Readonly<{ regionId: number; name: string }>[];
   evidence: Evidence;
+  /** What the regions' routers take. */
+  limits?: RegionLimits;
 }>;
 
 export type SourceWhitelistCommand =
   | Command<'SubmitSourceWhitelist', WhitelistSubmission>
-  | Command<'ApproveSourceWhitelist', { requestId: string }>
+  | Command<'ApproveSourceWhitelist', { requestId: string; limits?: RegionLimits }>
   | Command<'RejectSourceWhitelist', { requestId: string; reason: string }>
   | Command<'RemoveSourceWhitelist', { requestId: string }>;
 
@@ -41,7 +45,7 @@ export function decideSourceWhitelist(
     case 'SubmitSourceWhitelist':
       return submit(command.data, state);
     case 'ApproveSourceWhitelist':
-      return approve(command.data.requestId, state);
+      return approve(command.data, state);
     case 'RejectSourceWhitelist':
       return reject(command.data, state);
     case 'RemoveSourceWhitelist':
@@ -70,12 +74,16 @@ function submit(submission: WhitelistSubmission, state: Registered): Decision<So
   const { settings, whitelist } = state;
   if (!settings.allowSourceWhitelist) return notAllowed();
   if (replayedRequest(whitelist, submission) !== undefined) return [];
-  const { requestId, input, range, regions, evidence } = submission;
+  const { requestId, input, range, regions, evidence, limits } = submission;
+  const regionIds = regions.map(({ regionId }) => regionId);
   const refusal =
-    limitRefusal(state) ?? sizeRefusal(range) ?? reservedRefusal(range) ?? overlapRefusal(submission, whitelist);
+    limitRefusal(state) ??
+    sizeRefusal(range) ??
+    reservedRefusal(range) ??
+    overlapRefusal(submission, whitelist) ??
+    (settings.trusted ? lengthRefusal({ input, range, regionIds }, state, limits) : undefined);
   if (refusal !== undefined) return refusal;
   const prefixes = coverTexts(RangeSet.of(range));
-  const regionIds = regions.map(({ regionId }) => regionId);
   const data = { requestId, input, prefixes, regionIds, evidence, autoApproved: settings.trusted };
   return [{ type: 'SourceWhitelistSubmitted', data }];
 }
@@ -117,12 +125,35 @@ function standing(requests: ReadonlyMap<string, WhitelistRequest>): readonly Whi
   return [...requests.values()].filter(({ review }) => review.phase !== 'rejected');
 }
 
-function approve(requestId: string, { whitelist }: Registered): Decision<SourceWhitelistEvent> {
-  const request = whitelist.requests.get(requestId);
+/** The lists of the regions that would become longer than they may. */
+function lengthRefusal(
+  { input, range, regionIds }: Pick<WhitelistRequest, 'input' | 'range' | 'regionIds'>,
+  { settings, whitelist }: Registered,
+  limits: RegionLimits | undefined,
+): Refusal | undefined {
+  const changed = RangeSet.of(range);
+  const field = input.includes('/') ? 'cidr' : input.includes('-') ? 'range' : 'ip';
+  for (const regionId of regionIds) {
+    const before = regionWhitelist(whitelist, regionId).live;
+    const after = (): RangeSet => before.union(changed);
+    const refusal = prefixLimitRefusal({ regionId, before, changed, after, field }, settings, limits);
+    if (refusal !== undefined) return refusal;
+  }
+  return undefined;
+}
+
+function approve(
+  { requestId, limits }: Readonly<{ requestId: string; limits?: RegionLimits }>,
+  state: Registered,
+): Decision<SourceWhitelistEvent> {
+  const request = state.whitelist.requests.get(requestId);
   if (request === undefined) return notFound();
   switch (request.review.phase) {
-    case 'open':
+    case 'open': {
+      const refusal = lengthRefusal(request, state, limits);
+      if (refusal !== undefined) return refusal;
       return [{ type: 'SourceWhitelistApproved', data: { requestId, regionIds: [...request.regionIds] } }];
+    }
     case 'approved':
       return [];
     case 'rejected':

@@ -76,5 +76,7 @@ export const customerSettings = z.strictObject({
   whitelistLimit: z.int().nonnegative(),
   evidenceMaxBytes: z.int().positive(),
   webhookUrl: z.string().nullable(),
+  /** How many prefixes each of its lists may have in a region; 10,000 where it is not said. */
+  prefixLimit: z.int().positive().optional(),
 });
 export type CustomerSettings = z.infer<typeof customerSettings>;

@@ -123,7 +123,7 @@ function rangeTarget(
     report(['range', 'end'], range.problem);
     return undefined;
   }
-  return { mode: 'block', set: RangeSet.of(range) };
+  return { mode: 'block', set: RangeSet.of(range), field: 'range' };
 }
 
 function cidrTarget(text: string, report: Report): ChangeTarget | undefined {
@@ -132,5 +132,5 @@ function cidrTarget(text: string, report: Report): ChangeTarget | undefined {
     report(['cidr'], cidr.problem);
     return undefined;
   }
-  return { mode: 'block', set: RangeSet.of(rangeOfCidr(cidr)) };
+  return { mode: 'block', set: RangeSet.of(rangeOfCidr(cidr)), field: 'cidr' };
 }

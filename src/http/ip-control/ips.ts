@@ -19,6 +19,8 @@ import {
 } from '../problems.ts';
 import { queryErrors } from '../query.ts';
 import { repeatedFields } from '../repeated-fields.ts';
+import { regionLimits, type RegionView } from '../../projections/ip-control/region-view.ts';
+import type { Views } from '../../projections/shelf.ts';
 import { callerOf, contextOf } from '../request-context.ts';
 import { checked } from '../validation.ts';
 import { requireWhole } from '../whole-requests.ts';
@@ -27,6 +29,7 @@ import { readListedChange } from './listed-change.ts';
 
 export type IpDependencies = Readonly<{
   customers: Aggregate<CustomerCommand, CustomerState, CustomerEvent>;
+  views: Readonly<{ regions: Pick<Views<RegionView>, 'list'> }>;
   /** Deploys all that is pending in some regions now, and waits for it within the bound for synchronous requests. */
   commitNow: (customerId: number, regionIds: readonly number[], context: CommandContext) => Promise<RegionsCommitted>;
   /** Waits (bounded) until every view shows this position. */
@@ -167,11 +170,12 @@ type Changed = Omit<Handled<CustomerState, CustomerEvent>, 'state'> &
 async function change(
   data: Extract<CustomerCommand, { type: 'ChangeAddresses' }>['data'],
   response: Response,
-  { customers, shown }: IpDependencies,
+  { customers, views, shown }: IpDependencies,
 ): Promise<Changed | undefined> {
+  const limits = regionLimits((await views.regions.list()).map(({ view }) => view));
   const answer = await customers.handle(
     callerOf(response).customer.customerId,
-    { type: 'ChangeAddresses', data },
+    { type: 'ChangeAddresses', data: { ...data, limits } },
     commandContext(response),
   );
   if (isRefusal(answer)) {

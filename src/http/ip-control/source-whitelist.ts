@@ -16,7 +16,7 @@ import { isRefusal } from '../../kernel/decider.ts';
 import { invariant } from '../../kernel/invariant.ts';
 import type { EvidenceDraft, EvidenceStore, StoredEvidence } from '../../ports/evidence.ts';
 import type { Ids } from '../../ports/ids.ts';
-import type { RegionView } from '../../projections/ip-control/region-view.ts';
+import { regionLimits, type RegionView } from '../../projections/ip-control/region-view.ts';
 import { newestFirst, type SourceWhitelistView } from '../../projections/ip-control/source-whitelist-view.ts';
 import type { Views } from '../../projections/shelf.ts';
 import {
@@ -194,9 +194,10 @@ type Decided =
 async function record(
   submission: WhitelistSubmission,
   response: Response,
-  { customers }: SourceWhitelistDependencies,
+  { customers, views }: SourceWhitelistDependencies,
 ): Promise<Decided> {
-  const command = { type: 'SubmitSourceWhitelist', data: submission } as const;
+  const limits = regionLimits((await views.regions.list()).map(({ view }) => view));
+  const command = { type: 'SubmitSourceWhitelist', data: { ...submission, limits } } as const;
   const decision = await customers.handle(callerOf(response).customer.customerId, command, contextFor(response));
   if (isRefusal(decision)) return { isNew: false, problem: refused(decision) };
   const { state, events, position } = decision;

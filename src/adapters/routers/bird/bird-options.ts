@@ -1,10 +1,11 @@
-import { mustBe } from '../router-options.ts';
+import { MAX_ENTRIES_OPTION, mustBe } from '../router-options.ts';
 import { absolutePath, COMMAND_PREFIX_OPTION, word } from '../shell-options.ts';
 
 const SECONDS = 'a number of seconds from 5 to 600';
 
 /** How BIRD is found on the router. */
 export const BIRDC_OPTIONS = {
+  max_entries: MAX_ENTRIES_OPTION,
   directory: absolutePath('an absolute path').default('/etc/bird/edgeward').meta({
     description: 'directory of the lists (/etc/bird/edgeward); bird.conf must have include "<directory>/*.conf";',
   }),

@@ -5,13 +5,14 @@ import { type RouterDriver, RouterFailure } from '../../../ports/routers.ts';
 import { createDriverCalls } from '../driver-calls.ts';
 import { ourLists } from '../list-name.ts';
 import { wantedPrefixes } from '../prefixes.ts';
-import { defineRouterDriver, mustBe } from '../router-options.ts';
+import { defineRouterDriver, MAX_ENTRIES_OPTION, mustBe } from '../router-options.ts';
 import { createTurns } from '../turns.ts';
 import { openListDirectory, type ListDirectory } from './list-directory.ts';
 
 const WAITING = 1000;
 
 const OPTIONS = z.strictObject({
+  max_entries: MAX_ENTRIES_OPTION,
   path: z
     .string(mustBe('the absolute path of a directory'))
     .refine((path) => isAbsolute(path) && !path.includes('\0'), mustBe('the absolute path of a directory'))

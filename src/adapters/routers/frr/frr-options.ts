@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { mustBe } from '../router-options.ts';
+import { MAX_ENTRIES_OPTION, mustBe } from '../router-options.ts';
 import { absolutePath, COMMAND_PREFIX_OPTION, word } from '../shell-options.ts';
 
 const SOCKETS = '/var/run/frr';
@@ -20,6 +20,7 @@ export const VTYSH_OPTIONS = {
   daemon: word('the name of a daemon such as bgpd', /^[a-z0-9]{2,20}$/)
     .default('bgpd')
     .meta({ description: 'the daemon that uses the lists: they are read back from it' }),
+  max_entries: MAX_ENTRIES_OPTION,
   write_memory: z
     .enum(['true', 'false'], mustBe('true or false'))
     .default('true')
