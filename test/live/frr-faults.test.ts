@@ -1,5 +1,4 @@
-import { chmod, readdir, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { chmod, readdir } from 'node:fs/promises';
 import { suite, test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { RouterDriver } from '../../src/ports/routers.ts';
@@ -163,8 +162,9 @@ if (missing === undefined) {
       await router.disturb(`${APPLY} ${ONCE}; kill -9 $PPID; sleep 1 ;; esac`);
       await fails('outcome-unknown', driver.replace('Svc-SHELL', NEXT, never));
       assert.equal(await driver.read('Svc-SHELL', never), NEXT);
-      // A shell that is killed can't tidy up.
-      for (const left of await readdir(temporary)) await rm(join(temporary, left), { recursive: true });
+      assert.is((await readdir(temporary)).length, 1, "a shell that is killed can't tidy up");
+      await driver.replace('Svc-SHELL', OLD, never);
+      assert.is((await readdir(temporary)).length, 0, 'the next change does');
     },
   );
 

@@ -19,6 +19,9 @@ export const LOCK_SECONDS = 30;
  * Then nothing stops vtysh any more, for a daemon commits what it has got when a vtysh dies: signals are ignored, and
  * the output goes to a file, as a pipe could break.
  *
+ * The temporary directory has a name that tells whose lock it was made under: whoever has the lock alone removes what a shell that was
+ * killed has left.
+ *
  * Whether what runs could be saved is told as vtysh does it: into one file by watchfrr where that runs, otherwise by vtysh itself, which
  * puts a new file into the directory or writes the old one; or each daemon writes its own.
  */
@@ -29,6 +32,7 @@ mode=$1 list=$2 daemon=$3 lock=$4 etc=$5 patience=$6; shift 6
 say() { printf '\\n${MARK} %s\\n' "$*"; }
 fail() { say "failed $*"; exit 1; }
 work=
+aside=\${TMPDIR:-/tmp}/edgeward-$(printf %s "$lock" | cksum | tr ' ' -)
 trap '[ -z "$work" ] || rm -rf "$work"' EXIT
 trap 'exit 1' HUP INT PIPE TERM
 show() {
@@ -61,7 +65,7 @@ until flock -n $kind 9; do
 done
 case $mode in
 check)
-  work=$(mktemp -d) || fail no-temporary
+  work=$(mktemp -d "$aside.XXXXXX") || fail no-temporary
   "$@" -d "$daemon" -c 'show version' </dev/null 2>&1; say "version $?"
   "$@" -c 'configure terminal' -c end </dev/null 2>&1; say "configure $?"
   savable "$@"
@@ -77,7 +81,8 @@ names)
   show "$@"
   exit 0 ;;
 esac
-work=$(mktemp -d) || fail no-temporary
+rm -rf "$aside".* 2>/dev/null
+work=$(mktemp -d "$aside.XXXXXX") || fail no-temporary
 "$@" -d "$daemon" -c 'show version' </dev/null 2>&1; say "version $?"
 "$@" -c 'show daemons' </dev/null; say "daemons $?"
 show "$@"
