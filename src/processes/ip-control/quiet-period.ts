@@ -15,9 +15,9 @@ export type QuietPeriodState = Readonly<{
   /** The first of these changes. */
   waiting: Mark | null;
   commit:
-    | Readonly<{ phase: 'deploying' }>
-    | Readonly<{ phase: 'slow' }>
-    | Readonly<{ phase: 'failed'; attempt: number; failed: Mark }>
+    | Readonly<{ phase: 'deploying'; failures: number }>
+    | Readonly<{ phase: 'slow'; failures: number }>
+    | Readonly<{ phase: 'failed'; failures: number; failed: Mark }>
     | null;
 }>;
 
@@ -43,7 +43,7 @@ export type QuietPeriodSettings = Readonly<{
 export function quietPeriod(settings: QuietPeriodSettings): Process<Watched, QuietPeriodState, RequestCommitDuty> {
   return {
     name: 'quiet-period',
-    version: 4,
+    version: 5,
     handles: [...LIST_EVENTS, 'CommitSliceDeployed', 'CommitHeldUp'],
     keysOf: listKeysOf,
     evolve,
@@ -74,6 +74,8 @@ function evolve(before: QuietPeriodState | undefined, event: Told<Watched>, key:
     waiting: null,
     commit: null,
   };
+  // An attempt that the next one went on with has not failed.
+  const failures = state.commit?.failures ?? 0;
   switch (event.type) {
     case 'SubnetReleased':
       return event.data.wasDisabled.length === 0 ? before : withChange(state, markOf(event));
@@ -84,14 +86,14 @@ function evolve(before: QuietPeriodState | undefined, event: Told<Watched>, key:
     case 'SourceWhitelistRemoved':
       return withChange(state, markOf(event));
     case 'CommitRequested':
-      return { ...state, changed: null, waiting: null, commit: { phase: 'deploying' } };
+      return { ...state, changed: null, waiting: null, commit: { phase: 'deploying', failures } };
     case 'CommitSliceDeployed':
     case 'CommitHeldUp':
-      return { ...state, commit: { phase: 'slow' } };
+      return { ...state, commit: { phase: 'slow', failures } };
     case 'CommitCompleted':
       return state.changed === null ? undefined : { ...state, commit: null };
     case 'CommitFailed':
-      return { ...state, commit: { phase: 'failed', attempt: event.data.attempt, failed: markOf(event) } };
+      return { ...state, commit: { phase: 'failed', failures: failures + 1, failed: markOf(event) } };
   }
 }
 
@@ -112,10 +114,10 @@ function dueIn(state: QuietPeriodState, settings: QuietPeriodSettings, since: Si
   if (changed !== null) due.push(quietMilliseconds - since(changed));
   if (waiting !== null) due.push(quietMillisecondsMax - since(waiting));
   // One that goes on slowly takes what comes meanwhile along.
-  if (commit?.phase === 'failed') due.push(retryDelay(retryMilliseconds, commit.attempt) - since(commit.failed));
+  if (commit?.phase === 'failed') due.push(retryDelay(retryMilliseconds, commit.failures) - since(commit.failed));
   return due.length === 0 ? undefined : Math.min(...due);
 }
 
-function retryDelay(delays: readonly number[], attempt: number): number {
-  return delays[Math.min(attempt, delays.length) - 1] ?? 0;
+function retryDelay(delays: readonly number[], failures: number): number {
+  return delays[Math.min(failures, delays.length) - 1] ?? 0;
 }
