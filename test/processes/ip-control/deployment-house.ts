@@ -18,8 +18,10 @@ import { type EmbeddedLog, openEmbeddedLog } from '../../support/embedded-log.ts
 /** Turns of the event loop in which nothing happens. */
 const QUIET_TURNS = 25;
 
-/** How a router behaves: as it should, refusing, silent until it is told to stop, or unable to save what it holds. */
-export type Behaviour = 'fine' | 'refusing' | 'silent' | 'forgetful';
+/** How a router behaves: as it should, refusing, silent until it is told to stop, unable to save what it holds, or taking ten new entries at a time (three times, and silent then). */
+export type Behaviour = 'fine' | 'refusing' | 'silent' | 'forgetful' | 'narrow' | 'narrow thrice';
+
+const NARROW = 10;
 
 /**
  * Log, views, processes and routers (directories) of one region, under a clock that a test moves. Processes can be stopped
@@ -236,6 +238,15 @@ function behaving(
     },
     replace: async (list, prefixes, signal, options) => {
       await before(signal);
+      const behaviour = behaviours.get(name);
+      if (behaviour === 'narrow' || behaviour === 'narrow thrice') {
+        const held = await working(driver.read(list, signal));
+        const known = new Set(held === 'absent' ? [] : held);
+        if (prefixes.filter((prefix) => !known.has(prefix)).length > NARROW)
+          throw new RouterFailure('too-large', `${name} is narrow`, { possible: NARROW * 3 });
+      }
+      if (behaviour === 'narrow thrice' && changes.filter((change) => change.startsWith(name)).length >= 3)
+        await untilAborted(signal);
       changes.push(`${name} ${list}`);
       await working(driver.replace(list, prefixes, signal, options));
       await save(signal);

@@ -53,6 +53,33 @@ test('the others get each change as if the one that hangs were not there', async
   await processes.stop();
 });
 
+const SCATTERED = Array.from({ length: 90 }, (_, at) => `192.0.2.${at * 2}`);
+
+test('what a router takes in slices is gone on with after a kill, and is told once, at its end', async ({ house }) => {
+  house.behave('core1', 'narrow thrice');
+  const killedSoon = await house.start();
+  await house.ask(disable(ranges(...SCATTERED)));
+  await killedSoon.pass(5);
+  await killedSoon.stop(false);
+  house.behave('core1', 'narrow');
+  assert.is(house.held('core2')[LIST]?.length, 90, 'fast routers have everything at once');
+  const before = house.held('core1')[LIST]?.length ?? 0;
+  assert.ok(before >= 20 && before < 90, `${before}`);
+  const processes = await house.start();
+  await processes.pass(60);
+  assert.is(house.held('core1')[LIST]?.length, 90);
+  const types = await house.history();
+  assert.is(types.filter((type) => type === 'CommitCompleted').length, 1);
+  assert.ok(types.includes('CommitSliceDeployed'));
+  assert.not.ok(types.includes('CommitFailed'), 'a slice is no failure');
+  assert.equal(
+    house.sent.map(({ body }) => JSON.parse(body).status),
+    ['success'],
+    'told once, at the end',
+  );
+  await processes.stop();
+});
+
 test('where all routers answer in time nothing but the request and the outcome is recorded', async ({ house }) => {
   const processes = await house.start();
   await house.ask(disable(ranges('192.0.2.0-192.0.2.3')));
