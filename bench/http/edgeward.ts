@@ -34,7 +34,16 @@ export async function startEdgeward(
     JSON.parse(execFileSync(process.execPath, [MAIN, ...args, '--json'], { env, encoding: 'utf8' }));
   command('init');
   command('region', 'create', 'bench');
-  command('customer', 'create', 'bench', '--rate-limit', '100000000', '--allow-synchronous');
+  command(
+    'customer',
+    'create',
+    'bench',
+    '--rate-limit',
+    '100000000',
+    '--prefix-limit',
+    '10000000',
+    '--allow-synchronous',
+  );
   for (const cidr of subnets)
     command('subnet', 'add', 'bench', cidr, '--region', 'bench', '--asn', '64500', '--metro', 'x');
   const issued = command('token', 'create', 'bench');

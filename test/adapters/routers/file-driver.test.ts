@@ -187,7 +187,11 @@ files.run();
 for (const [what, options, message] of [
   ['none', {}, 'option path is missing; it must be the absolute path of a directory'],
   ['a relative path', { path: 'lists' }, 'option path must be the absolute path of a directory'],
-  ['one that is unknown', { path: '/lists', paht: '/x' }, 'option "paht" is unknown; the options are path'],
+  [
+    'one that is unknown',
+    { path: '/lists', paht: '/x' },
+    'option "paht" is unknown; the options are path, max_entries',
+  ],
 ] as const) {
   test(`options of the file driver: ${what}`, async () => {
     const failure = await fails(

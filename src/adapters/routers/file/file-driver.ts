@@ -12,11 +12,11 @@ import { openListDirectory, type ListDirectory } from './list-directory.ts';
 const WAITING = 1000;
 
 const OPTIONS = z.strictObject({
-  max_entries: MAX_ENTRIES_OPTION,
   path: z
     .string(mustBe('the absolute path of a directory'))
     .refine((path) => isAbsolute(path) && !path.includes('\0'), mustBe('the absolute path of a directory'))
     .meta({ description: 'directory that gets one file a list, one CIDR a line; absolute path' }),
+  max_entries: MAX_ENTRIES_OPTION,
 });
 
 /** Writes lists as files, for networks whose routers pull. An empty list is an empty file. */
