@@ -6,7 +6,7 @@ import { operatorContext } from './cli/output.ts';
 import { runProgram } from './cli/program.ts';
 import { readConfig } from './config.ts';
 import { commandArchive } from './main/command-archive.ts';
-import { commandHouse } from './main/command-house.ts';
+import { commandHouse } from './main/application.ts';
 import { copyEnds } from './main/copy-ends.ts';
 import { explainFailure } from './main/explain-failure.ts';
 import { initDataDirectory } from './main/stores.ts';

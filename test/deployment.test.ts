@@ -6,7 +6,7 @@ import * as assert from 'uvu/assert';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { readConfig } from '../src/config.ts';
-import { openEdgeward } from './support/edgeward-server.ts';
+import { openEdgeward } from './support/servers/edgeward-server.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const textOf = (file: string): string => readFileSync(`${root}${file}`, 'utf8');

@@ -1,6 +1,6 @@
 import { Temporal } from '@js-temporal/polyfill';
 import * as assert from 'uvu/assert';
-import { RangeSet } from '../src/kernel/addresses/range-set.ts';
+import { RangeSet } from '../src/addresses/range-set.ts';
 import { type Command, type Decider, isRefusal } from '../src/kernel/decider.ts';
 import type { Event, Recorded, Told } from '../src/kernel/event.ts';
 import { NumberedMap } from '../src/kernel/numbered-map.ts';

@@ -1,5 +1,5 @@
 // The lists of addresses that the benchmarks aggregate, the same ones in every run.
-import { formatAddress } from '../../src/kernel/addresses/address.ts';
+import { formatAddress } from '../../src/addresses/address.ts';
 import { seededRandom } from '../measure.ts';
 
 const TEN_SLASH_8 = 0x0a00_0000;

@@ -1,10 +1,10 @@
 // A range set, and plain numbers, to CIDR blocks as numbers, against `mergeCidr` of cidr-tools for the same addresses.
 // usage: node --import tsx bench/cidr/blocks.bench.ts   (ROUNDS from the environment)
 import { strictEqual } from 'node:assert/strict';
-import type { BlockSink } from '../../src/kernel/addresses/cover-blocks.ts';
-import { coverInto } from '../../src/kernel/addresses/cover.ts';
-import { RangeIntake } from '../../src/kernel/addresses/range-intake.ts';
-import { RangeSet } from '../../src/kernel/addresses/range-set.ts';
+import type { BlockSink } from '../../src/addresses/cidr-cover.ts';
+import { coverInto } from '../../src/addresses/cidr-cover.ts';
+import { RangeIntake } from '../../src/addresses/range-set-builder.ts';
+import { RangeSet } from '../../src/addresses/range-set.ts';
 import { baselineFunction } from '../baselines.ts';
 import { pairedRounds, reportSpeedUp } from '../measure.ts';
 import { denseIpv4, ipv4Texts, scatteredIpv4 } from './address-lists.ts';

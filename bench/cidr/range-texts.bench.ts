@@ -1,8 +1,8 @@
 // What a rebuild does for every event: read its range texts, add them to a set. Against reading the same text with cidr-tools,
 // and against JSON.parse of a whole event.
 // usage: node --import tsx bench/cidr/range-texts.bench.ts   (ROUNDS from the environment)
-import { RangeSet } from '../../src/kernel/addresses/range-set.ts';
-import { parseRangeTexts } from '../../src/kernel/addresses/range-text.ts';
+import { RangeSet } from '../../src/addresses/range-set.ts';
+import { parseRangeTexts } from '../../src/addresses/range-text.ts';
 import { baselineFunction } from '../baselines.ts';
 import { pairedRounds, reportShare, reportSpeedUp, type Paired } from '../measure.ts';
 import { ipv4Texts, scatteredIpv4, scatteredIpv6Texts } from './address-lists.ts';

@@ -1,7 +1,7 @@
 // Lists of address texts to the minimal list of CIDR texts, against `mergeCidr` of cidr-tools, in one process.
 // usage: node --import tsx bench/cidr/texts.bench.ts   (ROUNDS from the environment)
 import { deepStrictEqual } from 'node:assert/strict';
-import { coverOfTexts } from '../../src/kernel/addresses/cover-of-texts.ts';
+import { coverOfTexts } from '../../src/addresses/cover-of-texts.ts';
 import { baselineFunction } from '../baselines.ts';
 import { pairedRounds, reportSpeedUp } from '../measure.ts';
 import { denseIpv4, denseIpv6Texts, ipv4Texts, scatteredIpv4, scatteredIpv6Texts } from './address-lists.ts';

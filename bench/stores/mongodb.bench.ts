@@ -7,7 +7,7 @@ import { systemClock } from '../../src/adapters/clock.ts';
 import { createLog } from '../../src/adapters/log.ts';
 import { openMongoDb } from '../../src/adapters/mongodb/mongodb.ts';
 import type { Collection, ReadModels, ViewChange } from '../../src/ports/read-models.ts';
-import { startMongoServer } from '../../test/support/ferretdb.ts';
+import { startMongoServer } from '../../test/support/stores/ferretdb.ts';
 import { pairedRoundsAsync, reportRate } from '../measure.ts';
 
 type BareView = { _id: string; json: string; at: bigint };

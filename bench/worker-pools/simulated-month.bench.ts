@@ -1,12 +1,7 @@
 // A month of 6,000 tasks over two providers, decided by the scaling rules: what it launches, wastes, costs and how long tasks wait.
 // The baseline keeps a fixed number of instances running for the whole month.
 // usage: node --import tsx bench/worker-pools/simulated-month.bench.ts
-import {
-  BUSY_MONTH,
-  type Month,
-  type MonthReport,
-  simulateMonth,
-} from '../../test/commands/worker-pools/simulated-month.ts';
+import { BUSY_MONTH, type Month, type MonthReport, simulateMonth } from '../../test/lab/simulated-month.ts';
 
 const FIXED = 4;
 

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { WithArchive, WithHouse } from './house.ts';
+import type { WithArchive, WithHouse } from '../application/application.ts';
 import { openOutput, type Output } from './output.ts';
 
 /** What every command group gets. */

@@ -1,7 +1,7 @@
 import { DIRECTORY_ID } from '../commands/ip-control/directory.ts';
 import type { Registered } from '../commands/ip-control/customer-state.ts';
 import type { CreatedRegion } from '../commands/ip-control/region-state.ts';
-import type { House } from './house.ts';
+import type { House } from '../application/application.ts';
 import { notFound, usage } from './output.ts';
 
 /** A customer by name or number. @throws CommandFailure not found */

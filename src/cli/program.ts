@@ -1,26 +1,26 @@
 import { Command, CommanderError } from 'commander';
-import { addAdminCommands } from './admin.ts';
-import { addAssetCommands } from './asset.ts';
+import { addAdminCommands } from './ip-control/admin.ts';
+import { addAssetCommands } from './worker-pools/asset.ts';
 import type { CommandTools } from './command.ts';
-import { addCommitCommands } from './commit.ts';
-import { addCustomerCommands } from './customer.ts';
-import { addEventsCommand } from './events.ts';
+import { addCommitCommands } from './ip-control/commit.ts';
+import { addCustomerCommands } from './ip-control/customer.ts';
+import { addEventsCommand } from './ip-control/events.ts';
 import { CommandFailure, EXIT } from './output.ts';
-import { addInitCommand, type Initialized } from './init.ts';
-import { addProjectionCommands } from './projections.ts';
-import { addRegionCommands } from './region.ts';
-import { addRouterCommands } from './router.ts';
-import { addRestoreCommands } from './restore.ts';
-import { addScopeCommands } from './scope.ts';
-import { addSecretCommands } from './secret.ts';
-import { addStateCommand } from './state.ts';
-import { addStoreCommands, type CopyEnds } from './stores.ts';
-import { addSubnetCommands } from './subnet.ts';
-import { addTokenCommands } from './token.ts';
-import { addVerifyCommand } from './verify.ts';
-import { addWorkerPoolCommands } from './worker-pool.ts';
-import { addWorkerCommands } from './worker.ts';
-import { addWhitelistCommands } from './whitelist.ts';
+import { addInitCommand, type Initialized } from './operations/init.ts';
+import { addProjectionCommands } from './operations/projections.ts';
+import { addRegionCommands } from './ip-control/region.ts';
+import { addRouterCommands } from './ip-control/router.ts';
+import { addRestoreCommands } from './ip-control/restore.ts';
+import { addScopeCommands } from './worker-pools/scope.ts';
+import { addSecretCommands } from './operations/secret.ts';
+import { addStateCommand } from './ip-control/state.ts';
+import { addStoreCommands, type CopyEnds } from './operations/stores.ts';
+import { addSubnetCommands } from './ip-control/subnet.ts';
+import { addTokenCommands } from './ip-control/token.ts';
+import { addVerifyCommand } from './operations/verify.ts';
+import { addWorkerPoolCommands } from './worker-pools/worker-pool.ts';
+import { addWorkerCommands } from './worker-pools/worker.ts';
+import { addWhitelistCommands } from './ip-control/whitelist.ts';
 
 export type ProgramTools = CommandTools &
   Readonly<{

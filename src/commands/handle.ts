@@ -1,7 +1,7 @@
 import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
 import { type Command, type Decider, type Decision, isRefusal, type Refusal } from '../kernel/decider.ts';
 import type { Event, Sealed } from '../kernel/event.ts';
-import { gather } from '../kernel/gather.ts';
+import { gather } from '../concurrency/coalesce.ts';
 import { isHandled } from '../kernel/event.ts';
 import { streamName, type StreamCategory } from '../kernel/stream-name.ts';
 import {

@@ -6,19 +6,19 @@ import type { Log } from '../ports/log.ts';
 import { StoreUnavailable } from '../ports/event-store.ts';
 import type { CustomerView } from '../projections/ip-control/customer-view.ts';
 import type { TokenView } from '../projections/ip-control/token-view.ts';
-import type { Views } from '../projections/shelf.ts';
-import { identifyCaller, requireCaller } from './authentication.ts';
-import { bareAddress } from './client-address.ts';
-import { type Connections, watchConnections } from './connections.ts';
-import { healthRoutes, type Readiness } from './health.ts';
-import { ipRoutes, type IpDependencies } from './ip-control/ips.ts';
-import { sourceWhitelistRoutes, type SourceWhitelistDependencies } from './ip-control/source-whitelist.ts';
-import { subnetRoutes, type SubnetViews } from './ip-control/subnets.ts';
-import { limitRate, showDefaultLimit } from './limits.ts';
+import type { Views } from '../projections/engine/view-cache.ts';
+import { identifyCaller, requireCaller } from './middleware/authentication.ts';
+import { bareAddress } from './middleware/client-address.ts';
+import { type Connections, watchConnections } from './server/connections.ts';
+import { healthRoutes, type Readiness } from './operations/health.ts';
+import { ipRoutes, type IpDependencies } from './customer/ips.ts';
+import { sourceWhitelistRoutes, type SourceWhitelistDependencies } from './customer/source-whitelist.ts';
+import { subnetRoutes, type SubnetViews } from './customer/subnets.ts';
+import { limitRate, showDefaultLimit } from './middleware/limits.ts';
 import { causeOf, type Problem, problems, sendProblem } from './problems.ts';
-import { parseQuery } from './query.ts';
-import { contextOf, openContext, wasRefused } from './request-context.ts';
-import { answerUnreadableRequests, lacksHost } from './unreadable-requests.ts';
+import { parseQuery } from './middleware/query.ts';
+import { contextOf, openContext, wasRefused } from './middleware/request-context.ts';
+import { answerUnreadableRequests, lacksHost } from './server/unreadable-requests.ts';
 
 export type HttpDependencies = IpDependencies &
   SourceWhitelistDependencies &

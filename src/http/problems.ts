@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Refusal } from '../kernel/decider.ts';
-import { jsonText } from './json-text.ts';
+import { jsonText } from './middleware/json-text.ts';
 
 /** What is wrong, by field as the client sent it. */
 export type FieldErrors = Readonly<Record<string, readonly string[]>>;

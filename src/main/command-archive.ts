@@ -3,7 +3,7 @@ import { systemClock } from '../adapters/clock.ts';
 import { readEvidenceFiles } from '../adapters/files/evidence.ts';
 import { systemIds } from '../adapters/ids.ts';
 import { openSqliteEventArchive, type SqliteEventArchive } from '../adapters/sqlite/event-archive.ts';
-import type { Archive, WithArchive } from '../cli/house.ts';
+import type { Archive, WithArchive } from '../application/application.ts';
 import type { Config } from '../config.ts';
 import { asStored } from '../events/codec.ts';
 import type { EvidenceStore } from '../ports/evidence.ts';

@@ -8,7 +8,7 @@ import { createLog } from '../adapters/log.ts';
 import { type ProgramTools, runProgram } from '../cli/program.ts';
 import { readConfig } from '../config.ts';
 import { commandArchive } from './command-archive.ts';
-import { commandHouse } from './command-house.ts';
+import { commandHouse } from './application.ts';
 import { copyEnds } from './copy-ends.ts';
 import { explainFailure } from './explain-failure.ts';
 import { type RunningServer, startServer } from './server.ts';

@@ -1,4 +1,4 @@
-import type { Readiness } from '../http/health.ts';
+import type { Readiness } from '../http/operations/health.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Log } from '../ports/log.ts';
 import type { Reading } from './reading.ts';

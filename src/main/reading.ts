@@ -1,7 +1,7 @@
 import type { Clock } from '../ports/clock.ts';
 import { type EventStore, StoreUnavailable } from '../ports/event-store.ts';
 import type { ReadModels } from '../ports/read-models.ts';
-import { openSavedPositions } from '../projections/saved-positions.ts';
+import { openSavedPositions } from '../projections/engine/saved-positions.ts';
 import type { Leadership } from './leadership.ts';
 
 /** What can be read, and when. */

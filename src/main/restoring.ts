@@ -6,7 +6,7 @@ import type { RestoreReason } from '../events/ip-control/restore.ts';
 import type { EventStore } from '../ports/event-store.ts';
 import type { Ids } from '../ports/ids.ts';
 import type { Log } from '../ports/log.ts';
-import type { AheadOfLog } from '../projections/ahead-of-log.ts';
+import type { AheadOfLog } from '../projections/engine/ahead-of-log.ts';
 import type { Aggregates } from './aggregates.ts';
 
 /** Whether the log is one that was put back from an older copy, as this server knows and tells it. */

@@ -11,8 +11,8 @@ import { type CommitWatch, openCommitWatch } from '../commands/ip-control/commit
 import type { CommandContext } from '../commands/handle.ts';
 import type { Config } from '../config.ts';
 import { createHttpServer } from '../http/app.ts';
-import { createMetricsServer } from '../http/metrics.ts';
-import { sharedCounts } from '../http/shared-counts.ts';
+import { createMetricsServer } from '../http/operations/metrics.ts';
+import { sharedCounts } from '../http/middleware/shared-counts.ts';
 import { StoreUnavailable } from '../ports/event-store.ts';
 import type { Lease } from '../ports/leases.ts';
 import type { Log } from '../ports/log.ts';

@@ -8,7 +8,7 @@ import type { MongoRateLimitStore } from '../adapters/mongodb/rate-limit-store.t
 import { openSqliteEventStore } from '../adapters/sqlite/event-store.ts';
 import { openSqliteLeases } from '../adapters/sqlite/leases.ts';
 import { openSqliteReadModels } from '../adapters/sqlite/read-models.ts';
-import type { Initialized } from '../cli/init.ts';
+import type { Initialized } from '../cli/operations/init.ts';
 import type { Config } from '../config.ts';
 import { type Codec, createCodec } from '../events/codec.ts';
 import { STREAM_CATEGORIES } from '../kernel/stream-name.ts';

@@ -4,8 +4,8 @@ import type { EventStore } from '../ports/event-store.ts';
 import type { Lease } from '../ports/leases.ts';
 import type { Log } from '../ports/log.ts';
 import type { ReadModels } from '../ports/read-models.ts';
-import type { AheadOfLog } from '../projections/ahead-of-log.ts';
-import { type Feed, openProjector, type Projector } from '../projections/projector.ts';
+import type { AheadOfLog } from '../projections/engine/ahead-of-log.ts';
+import { type Feed, openProjector, type Projector } from '../projections/engine/projector.ts';
 import type { WiredProcess } from './processes.ts';
 
 /** The time in which this server, as the only one, keeps the views and runs the processes. */

@@ -15,8 +15,8 @@ import { scopeUsageProjection } from '../projections/worker-pools/scope-usage-vi
 import { scopeProjection } from '../projections/worker-pools/scope-view.ts';
 import { workerPoolProjection } from '../projections/worker-pools/worker-pool-view.ts';
 import { workerProjection } from '../projections/worker-pools/worker-view.ts';
-import type { DirectReading } from '../projections/direct-views.ts';
-import { servedViewOf } from '../projections/served-view.ts';
+import type { DirectReading } from '../projections/engine/stored-views.ts';
+import { servedViewOf } from '../projections/engine/view-reader.ts';
 
 /** Each view that people read. */
 export function openViews(reading: DirectReading) {

@@ -5,7 +5,7 @@ import { userInfo } from 'node:os';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { z } from 'zod';
-import { openEdgeward } from '../support/edgeward-server.ts';
+import { openEdgeward } from '../support/servers/edgeward-server.ts';
 
 const edgeward = await openEdgeward();
 const routerPath = join(edgeward.folder, 'edge1');

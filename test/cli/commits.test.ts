@@ -5,10 +5,10 @@ import * as assert from 'uvu/assert';
 import { z } from 'zod';
 import { createLog } from '../../src/adapters/log.ts';
 import { readConfig } from '../../src/config.ts';
-import { commandHouse } from '../../src/main/command-house.ts';
+import { commandHouse } from '../../src/main/application.ts';
 import { enable, ranges } from '../commands/ip-control/customer-examples.ts';
-import { openApiClient } from '../support/api-client.ts';
-import { addCustomer, addRegion, openEdgeward } from '../support/edgeward-server.ts';
+import { openApiClient } from '../support/http/api-client.ts';
+import { addCustomer, addRegion, openEdgeward } from '../support/servers/edgeward-server.ts';
 
 const LIST = 'Svc-ACME-BLACKHOLE';
 

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { z } from 'zod';
-import { openEdgeward } from '../support/edgeward-server.ts';
+import { openEdgeward } from '../support/servers/edgeward-server.ts';
 
 /** A log that release 0.1 has written, and what 0.1 said of it. What is stored never changes its meaning. */
 const FIXTURE = fileURLToPath(new URL('../fixtures/log-0.1/', import.meta.url));

@@ -1,6 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { openEdgeward } from '../support/edgeward-server.ts';
+import { openEdgeward } from '../support/servers/edgeward-server.ts';
 
 const edgeward = await openEdgeward();
 const bad = await openEdgeward({ PORT: 'eighty', QUIET_PERIOD: '2 minutes', WEBHOOK_RETRIES: '-1', LOG_LEVEL: 'loud' });

@@ -5,8 +5,8 @@ import * as assert from 'uvu/assert';
 import { z } from 'zod';
 import { createLog } from '../../src/adapters/log.ts';
 import { readConfig } from '../../src/config.ts';
-import { commandHouse } from '../../src/main/command-house.ts';
-import { addCustomer, addRegion, openEdgeward } from '../support/edgeward-server.ts';
+import { commandHouse } from '../../src/main/application.ts';
+import { addCustomer, addRegion, openEdgeward } from '../support/servers/edgeward-server.ts';
 
 const edgeward = await openEdgeward();
 await addRegion(edgeward, 'eu-west', 0);

@@ -7,9 +7,9 @@ import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { z } from 'zod';
-import { openApiClient } from '../support/api-client.ts';
-import { addCustomer, addRegion, openEdgeward } from '../support/edgeward-server.ts';
-import { openRawConnection } from '../support/raw-http.ts';
+import { openApiClient } from '../support/http/api-client.ts';
+import { addCustomer, addRegion, openEdgeward } from '../support/servers/edgeward-server.ts';
+import { openRawConnection } from '../support/http/raw-http.ts';
 import { waitUntil } from '../support/wait-until.ts';
 
 const edgeward = await openEdgeward();

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { z } from 'zod';
-import { type ApiClient, openApiClient } from '../support/api-client.ts';
-import { addCustomer, addRegion, openEdgeward, type TestCustomer } from '../support/edgeward-server.ts';
+import { type ApiClient, openApiClient } from '../support/http/api-client.ts';
+import { addCustomer, addRegion, openEdgeward, type TestCustomer } from '../support/servers/edgeward-server.ts';
 import { waitUntil } from '../support/wait-until.ts';
 
 const test = suite("a customer's webhooks, as commands show them");

@@ -5,7 +5,7 @@ import { type Aggregate, type CommandContext, openAggregate } from '../../src/co
 import { customerDecider, type CustomerCommand } from '../../src/commands/ip-control/customer.ts';
 import type { CustomerState } from '../../src/commands/ip-control/customer-state.ts';
 import { regionDecider } from '../../src/commands/ip-control/region.ts';
-import { changedAddresses } from '../../src/events/ip-control/address-ledger.ts';
+import { changedAddresses } from '../../src/domain/ip-control/address-ledger.ts';
 import { UnencodableEvent } from '../../src/events/codec.ts';
 import type { CustomerEvent } from '../../src/events/ip-control/customer.ts';
 import { isRefusal } from '../../src/kernel/decider.ts';
@@ -15,7 +15,7 @@ import {
   StoreUnavailable,
   WrongExpectedRevision,
 } from '../../src/ports/event-store.ts';
-import { type EmbeddedLog, openEmbeddedLog } from '../support/embedded-log.ts';
+import { type EmbeddedLog, openEmbeddedLog } from '../support/stores/embedded-log.ts';
 import { plain } from '../specification.ts';
 import {
   assigned,

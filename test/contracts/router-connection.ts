@@ -1,8 +1,13 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type PreparedChange, type RouterDriver, RouterFailure } from '../../src/ports/routers.ts';
-import { type CuttingProxy, type Direction, startCuttingProxy, startSilentServer } from '../support/cutting-proxy.ts';
-import type { LabSshd } from '../support/sshd.ts';
+import {
+  type CuttingProxy,
+  type Direction,
+  startCuttingProxy,
+  startSilentServer,
+} from '../support/servers/cutting-proxy.ts';
+import type { LabSshd } from '../support/routers/sshd.ts';
 import { fails, ipv4Hosts, ipv6Sites, never } from './router-driver.ts';
 
 /** A router that is reached over the network, and may be cut off. */

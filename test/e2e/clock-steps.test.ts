@@ -4,9 +4,9 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { openApiClient } from '../support/api-client.ts';
-import { killed } from '../support/bound-process.ts';
-import { addCustomer, addRegion, type EdgewardProcess, openEdgeward } from '../support/edgeward-server.ts';
+import { openApiClient } from '../support/http/api-client.ts';
+import { killed } from '../support/servers/bound-process.ts';
+import { addCustomer, addRegion, type EdgewardProcess, openEdgeward } from '../support/servers/edgeward-server.ts';
 import { randomFrom } from '../support/random.ts';
 import { waitUntil } from '../support/wait-until.ts';
 

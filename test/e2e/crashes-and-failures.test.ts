@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { z } from 'zod';
-import { killed } from '../support/bound-process.ts';
+import { killed } from '../support/servers/bound-process.ts';
 import { freePort } from '../support/free-port.ts';
 import { randomFrom } from '../support/random.ts';
 

@@ -8,8 +8,8 @@ import * as assert from 'uvu/assert';
 import { z } from 'zod';
 import { explainFailure } from '../../src/main/explain-failure.ts';
 import type { Recorded } from '../../src/kernel/event.ts';
-import { openApiClient } from '../support/api-client.ts';
-import { addCustomer, addRegion, type Edgeward, openEdgeward } from '../support/edgeward-server.ts';
+import { openApiClient } from '../support/http/api-client.ts';
+import { addCustomer, addRegion, type Edgeward, openEdgeward } from '../support/servers/edgeward-server.ts';
 import { randomFrom } from '../support/random.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 

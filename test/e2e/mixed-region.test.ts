@@ -5,15 +5,15 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { z } from 'zod';
 import { never } from '../contracts/router-driver.ts';
-import { openApiClient } from '../support/api-client.ts';
+import { openApiClient } from '../support/http/api-client.ts';
 import {
   addCustomer,
   type Edgeward,
   type EdgewardProcess,
   openEdgeward,
   type TestCustomer,
-} from '../support/edgeward-server.ts';
-import { missingForMixedRegion, type MixedRouter, startMixedRegion } from '../support/mixed-region.ts';
+} from '../support/servers/edgeward-server.ts';
+import { missingForMixedRegion, type MixedRouter, startMixedRegion } from '../support/routers/mixed-region.ts';
 import { randomFrom } from '../support/random.ts';
 import { waitUntil } from '../support/wait-until.ts';
 

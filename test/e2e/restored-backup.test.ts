@@ -6,8 +6,14 @@ import Database from 'better-sqlite3';
 import { request } from 'undici';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { openApiClient } from '../support/api-client.ts';
-import { addCustomer, addRegion, type Edgeward, openEdgeward, type TestCustomer } from '../support/edgeward-server.ts';
+import { openApiClient } from '../support/http/api-client.ts';
+import {
+  addCustomer,
+  addRegion,
+  type Edgeward,
+  openEdgeward,
+  type TestCustomer,
+} from '../support/servers/edgeward-server.ts';
 import { freePort } from '../support/free-port.ts';
 import { waitUntil } from '../support/wait-until.ts';
 

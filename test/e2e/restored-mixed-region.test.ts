@@ -6,9 +6,9 @@ import Database from 'better-sqlite3';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { never } from '../contracts/router-driver.ts';
-import { openApiClient } from '../support/api-client.ts';
-import { addCustomer, type Edgeward, openEdgeward, type TestCustomer } from '../support/edgeward-server.ts';
-import { missingForMixedRegion, type MixedRouter, startMixedRegion } from '../support/mixed-region.ts';
+import { openApiClient } from '../support/http/api-client.ts';
+import { addCustomer, type Edgeward, openEdgeward, type TestCustomer } from '../support/servers/edgeward-server.ts';
+import { missingForMixedRegion, type MixedRouter, startMixedRegion } from '../support/routers/mixed-region.ts';
 import { waitUntil } from '../support/wait-until.ts';
 
 const LIST = 'Svc-ACME-CORP-BLACKHOLE';

@@ -12,7 +12,7 @@ import { z } from 'zod';
 import { systemClock } from '../../src/adapters/clock.ts';
 import { createLog } from '../../src/adapters/log.ts';
 import { openMongoDb } from '../../src/adapters/mongodb/mongodb.ts';
-import { openApiClient } from '../support/api-client.ts';
+import { openApiClient } from '../support/http/api-client.ts';
 import {
   addCustomer,
   addRegion,
@@ -20,10 +20,10 @@ import {
   type EdgewardProcess,
   openEdgeward,
   type TestCustomer,
-} from '../support/edgeward-server.ts';
-import { startEventStoreStandIn } from '../support/eventstoredb-stand-in/stand-in.ts';
-import { type MongoServer, startMongoServer } from '../support/ferretdb.ts';
-import { givenEventStoreUrl } from '../support/given-event-store.ts';
+} from '../support/servers/edgeward-server.ts';
+import { startEventStoreStandIn } from '../support/stores/eventstoredb-stand-in/stand-in.ts';
+import { type MongoServer, startMongoServer } from '../support/stores/ferretdb.ts';
+import { givenEventStoreUrl } from '../support/stores/given-event-store.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { randomFrom } from '../support/random.ts';
 

@@ -1,8 +1,8 @@
 import * as fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { AddressRows } from '../../src/http/ip-control/address-rows.ts';
-import { formatAddress } from '../../src/kernel/addresses/address.ts';
+import { AddressRows } from '../../src/http/customer/address-rows.ts';
+import { formatAddress } from '../../src/addresses/address.ts';
 import type { AddressRun } from '../../src/projections/ip-control/address-runs.ts';
 
 const IPV4_MAX = 0xffff_ffffn;

@@ -1,9 +1,9 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { request } from 'undici';
-import { type Answer, checkedAnswer, openApiClient } from '../support/api-client.ts';
-import { addCustomer, addRegion, openEdgeward } from '../support/edgeward-server.ts';
-import { formBody } from '../support/multipart-form.ts';
+import { type Answer, checkedAnswer, openApiClient } from '../support/http/api-client.ts';
+import { addCustomer, addRegion, openEdgeward } from '../support/servers/edgeward-server.ts';
+import { formBody } from '../support/http/multipart-form.ts';
 import { waitUntil } from '../support/wait-until.ts';
 
 const edgeward = await openEdgeward();

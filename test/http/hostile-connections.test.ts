@@ -3,11 +3,11 @@ import { createServer, type ServerResponse } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { watchConnections } from '../../src/http/connections.ts';
-import { answerUnreadableRequests } from '../../src/http/unreadable-requests.ts';
-import { checkedAnswer, openApiClient } from '../support/api-client.ts';
-import { addCustomer, addRegion, openEdgeward } from '../support/edgeward-server.ts';
-import { openRawConnection } from '../support/raw-http.ts';
+import { watchConnections } from '../../src/http/server/connections.ts';
+import { answerUnreadableRequests } from '../../src/http/server/unreadable-requests.ts';
+import { checkedAnswer, openApiClient } from '../support/http/api-client.ts';
+import { addCustomer, addRegion, openEdgeward } from '../support/servers/edgeward-server.ts';
+import { openRawConnection } from '../support/http/raw-http.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { submissionOf, submitForm } from './source-whitelist-examples.ts';
 

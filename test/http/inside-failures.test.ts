@@ -2,8 +2,8 @@ import Database from 'better-sqlite3';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { openApiClient } from '../support/api-client.ts';
-import { addCustomer, addRegion, openEdgeward } from '../support/edgeward-server.ts';
+import { openApiClient } from '../support/http/api-client.ts';
+import { addCustomer, addRegion, openEdgeward } from '../support/servers/edgeward-server.ts';
 
 const edgeward = await openEdgeward();
 await addRegion(edgeward, 'eu-west');

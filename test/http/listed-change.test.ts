@@ -1,10 +1,10 @@
 import * as fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { BULK_IPS_MAX, type BulkChange, bulkBody } from '../../src/http/ip-control/address-change-body.ts';
-import { readListedChange } from '../../src/http/ip-control/listed-change.ts';
-import { formatAddress } from '../../src/kernel/addresses/address.ts';
-import { rangeTexts } from '../../src/kernel/addresses/range-text.ts';
+import { BULK_IPS_MAX, type BulkChange, bulkBody } from '../../src/http/customer/address-change-body.ts';
+import { readListedChange } from '../../src/http/customer/bulk-body-scanner.ts';
+import { formatAddress } from '../../src/addresses/address.ts';
+import { rangeTexts } from '../../src/addresses/range-text.ts';
 
 const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text);
 

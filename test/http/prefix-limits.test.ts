@@ -2,8 +2,8 @@ import { join } from 'node:path';
 import { mkdirSync } from 'node:fs';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { openApiClient } from '../support/api-client.ts';
-import { addCustomer, openEdgeward } from '../support/edgeward-server.ts';
+import { openApiClient } from '../support/http/api-client.ts';
+import { addCustomer, openEdgeward } from '../support/servers/edgeward-server.ts';
 
 const edgeward = await openEdgeward();
 await edgeward.json('region', 'create', 'eu-west');

@@ -3,8 +3,8 @@ import { Temporal } from '@js-temporal/polyfill';
 import { Agent, request } from 'undici';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type Answer, checkedAnswer, openApiClient } from '../support/api-client.ts';
-import { addCustomer, addRegion, openEdgeward } from '../support/edgeward-server.ts';
+import { type Answer, checkedAnswer, openApiClient } from '../support/http/api-client.ts';
+import { addCustomer, addRegion, openEdgeward } from '../support/servers/edgeward-server.ts';
 import { waitUntil } from '../support/wait-until.ts';
 
 const edgeward = await openEdgeward({ TRUST_PROXY: '127.0.0.9' });

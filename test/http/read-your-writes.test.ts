@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { z } from 'zod';
-import { type ApiClient, openApiClient } from '../support/api-client.ts';
-import { addCustomer, addRegion, openEdgeward } from '../support/edgeward-server.ts';
+import { type ApiClient, openApiClient } from '../support/http/api-client.ts';
+import { addCustomer, addRegion, openEdgeward } from '../support/servers/edgeward-server.ts';
 
 const edgeward = await openEdgeward();
 await addRegion(edgeward, 'eu-west');

@@ -3,11 +3,11 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { openEvidenceFiles } from '../../src/adapters/files/evidence.ts';
 import { putEvidence } from '../contracts/evidence.ts';
-import { openApiClient } from '../support/api-client.ts';
-import { addCustomer, addRegion, openEdgeward } from '../support/edgeward-server.ts';
+import { openApiClient } from '../support/http/api-client.ts';
+import { addCustomer, addRegion, openEdgeward } from '../support/servers/edgeward-server.ts';
 import { filesBelow } from '../support/files-below.ts';
-import { BOUNDARY, formBody, pdf } from '../support/multipart-form.ts';
-import { openRawConnection } from '../support/raw-http.ts';
+import { BOUNDARY, formBody, pdf } from '../support/http/multipart-form.ts';
+import { openRawConnection } from '../support/http/raw-http.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { listedRequests, submissionOf, submissionParts, submitForm } from './source-whitelist-examples.ts';
 

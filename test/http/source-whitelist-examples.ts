@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { ApiClient, Answer } from '../support/api-client.ts';
-import { type FormPart, formBody, pdf } from '../support/multipart-form.ts';
+import type { ApiClient, Answer } from '../support/http/api-client.ts';
+import { type FormPart, formBody, pdf } from '../support/http/multipart-form.ts';
 
 /** What a submission is made of when nothing else is said: one file of evidence. */
 export type SubmissionForm = Readonly<{

@@ -4,11 +4,11 @@ import * as fc from 'fast-check';
 import { Agent, request } from 'undici';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type Answer, checkedAnswer, openApiClient } from '../support/api-client.ts';
-import { addCustomer, addRegion, openEdgeward } from '../support/edgeward-server.ts';
+import { type Answer, checkedAnswer, openApiClient } from '../support/http/api-client.ts';
+import { addCustomer, addRegion, openEdgeward } from '../support/servers/edgeward-server.ts';
 import { filesBelow } from '../support/files-below.ts';
-import { BOUNDARY, type FormBody, type FormPart, formBody, pdf } from '../support/multipart-form.ts';
-import { openRawConnection } from '../support/raw-http.ts';
+import { BOUNDARY, type FormBody, type FormPart, formBody, pdf } from '../support/http/multipart-form.ts';
+import { openRawConnection } from '../support/http/raw-http.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { listedRequests, submissionParts } from './source-whitelist-examples.ts';
 

@@ -4,8 +4,8 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { z } from 'zod';
 import { startReceiver } from '../adapters/webhooks/receivers.ts';
-import { type ApiClient, openApiClient } from '../support/api-client.ts';
-import { addCustomer, addRegion, openEdgeward } from '../support/edgeward-server.ts';
+import { type ApiClient, openApiClient } from '../support/http/api-client.ts';
+import { addCustomer, addRegion, openEdgeward } from '../support/servers/edgeward-server.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { listedRequests, type SubmissionForm, submissionOf, submitForm } from './source-whitelist-examples.ts';
 

@@ -3,10 +3,10 @@ import { mkdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type Answer, type ApiClient, openApiClient } from '../support/api-client.ts';
-import { addCustomer, addRegion, openEdgeward } from '../support/edgeward-server.ts';
+import { type Answer, type ApiClient, openApiClient } from '../support/http/api-client.ts';
+import { addCustomer, addRegion, openEdgeward } from '../support/servers/edgeward-server.ts';
 import { filesBelow } from '../support/files-below.ts';
-import { formBody, jpeg, pdf, png } from '../support/multipart-form.ts';
+import { formBody, jpeg, pdf, png } from '../support/http/multipart-form.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { listedRequests, submissionOf, submissionParts, submitForm } from './source-whitelist-examples.ts';
 

@@ -2,10 +2,10 @@ import * as fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { z } from 'zod';
-import { isAddressProblem } from '../../src/kernel/addresses/address-problem.ts';
-import { type Address, formatAddress, parseAddress } from '../../src/kernel/addresses/address.ts';
-import { openApiClient } from '../support/api-client.ts';
-import { addCustomer, addRegion, openEdgeward } from '../support/edgeward-server.ts';
+import { isAddressProblem } from '../../src/addresses/address-problem.ts';
+import { type Address, formatAddress, parseAddress } from '../../src/addresses/address.ts';
+import { openApiClient } from '../support/http/api-client.ts';
+import { addCustomer, addRegion, openEdgeward } from '../support/servers/edgeward-server.ts';
 
 const edgeward = await openEdgeward();
 await addRegion(edgeward, 'eu-west');

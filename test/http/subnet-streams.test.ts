@@ -3,11 +3,11 @@ import { createServer } from 'node:http';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { z } from 'zod';
-import { sendListing } from '../../src/http/ip-control/address-listing.ts';
-import { RangeSet } from '../../src/kernel/addresses/range-set.ts';
-import { openApiClient } from '../support/api-client.ts';
-import { addCustomer, addRegion, openEdgeward } from '../support/edgeward-server.ts';
-import { openRawConnection } from '../support/raw-http.ts';
+import { sendListing } from '../../src/http/customer/address-listing.ts';
+import { RangeSet } from '../../src/addresses/range-set.ts';
+import { openApiClient } from '../support/http/api-client.ts';
+import { addCustomer, addRegion, openEdgeward } from '../support/servers/edgeward-server.ts';
+import { openRawConnection } from '../support/http/raw-http.ts';
 import { waitUntil } from '../support/wait-until.ts';
 
 const warnings: string[] = [];

@@ -3,11 +3,11 @@ import { suite, test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { systemClock } from '../../src/adapters/clock.ts';
 import { type BirdShell, createBirdShell } from '../../src/adapters/routers/bird/bird-shell.ts';
-import { createLocalTransport } from '../../src/adapters/routers/local-transport.ts';
-import type { CommandTransport } from '../../src/adapters/routers/remote-command.ts';
+import { createLocalTransport } from '../../src/adapters/routers/shell/local-transport.ts';
+import type { CommandTransport } from '../../src/adapters/routers/shell/remote-command.ts';
 import type { RouterDriver } from '../../src/ports/routers.ts';
 import { fails, ipv4Hosts, ipv6Sites, never } from '../contracts/router-driver.ts';
-import { type LabBird, missingForBird, openBird, startBird } from '../support/bird.ts';
+import { type LabBird, missingForBird, openBird, startBird } from '../support/routers/bird.ts';
 import { waitUntil } from '../support/wait-until.ts';
 
 const missing = missingForBird();

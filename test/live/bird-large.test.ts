@@ -2,10 +2,10 @@ import { suite, test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { systemClock } from '../../src/adapters/clock.ts';
 import type { RouterDriver } from '../../src/ports/routers.ts';
-import { pushPrefixList } from '../../src/processes/ip-control/push-prefix-list.ts';
-import { pushTogether } from '../../src/processes/ip-control/push-together.ts';
+import { pushPrefixList } from '../../src/processes/ip-control/pushing/push-prefix-list.ts';
+import { pushTogether } from '../../src/processes/ip-control/pushing/push-together.ts';
 import { ipv4Hosts, ipv6Sites, never } from '../contracts/router-driver.ts';
-import { type LabBird, missingForBird, openBird, startBird } from '../support/bird.ts';
+import { type LabBird, missingForBird, openBird, startBird } from '../support/routers/bird.ts';
 
 const missing = missingForBird();
 const LIST = 'Svc-LARGE-BLACKHOLE';

@@ -1,6 +1,6 @@
 import { test } from 'uvu';
 import { routerDriverContract } from '../contracts/router-driver.ts';
-import { birdUnderTest, missingForBird, openBird, startBird } from '../support/bird.ts';
+import { birdUnderTest, missingForBird, openBird, startBird } from '../support/routers/bird.ts';
 
 const missing = missingForBird();
 

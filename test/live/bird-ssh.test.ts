@@ -1,8 +1,8 @@
 import { test } from 'uvu';
 import { routerConnectionContract } from '../contracts/router-connection.ts';
 import { routerDriverContract } from '../contracts/router-driver.ts';
-import { birdUnderTest, missingForBird, openBird, startBird } from '../support/bird.ts';
-import { missingForSshd, startSshd } from '../support/sshd.ts';
+import { birdUnderTest, missingForBird, openBird, startBird } from '../support/routers/bird.ts';
+import { missingForSshd, startSshd } from '../support/routers/sshd.ts';
 import { waitUntil } from '../support/wait-until.ts';
 
 const missing = missingForBird() ?? missingForSshd();

@@ -4,10 +4,10 @@ import { suite, test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { RouterDriver } from '../../src/ports/routers.ts';
 import { ipv4Hosts, ipv6Sites, never } from '../contracts/router-driver.ts';
-import { type LabRouter, startFrr } from '../support/frr.ts';
-import { openFrr } from '../support/frr-contract.ts';
-import { type LabSshd, missingForSshd, startSshd } from '../support/sshd.ts';
-import { frrOfTrixie, missingForTrixie } from '../support/trixie.ts';
+import { type LabRouter, startFrr } from '../support/routers/frr.ts';
+import { openFrr } from '../support/routers/frr-contract.ts';
+import { type LabSshd, missingForSshd, startSshd } from '../support/routers/sshd.ts';
+import { frrOfTrixie, missingForTrixie } from '../support/routers/trixie.ts';
 
 const missing = missingForTrixie() ?? missingForSshd();
 const MANY = 10_000;

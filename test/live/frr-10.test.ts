@@ -1,8 +1,8 @@
 import { test } from 'uvu';
 import { routerDriverContract } from '../contracts/router-driver.ts';
-import { startFrr } from '../support/frr.ts';
-import { frrUnderTest, openFrr } from '../support/frr-contract.ts';
-import { frrOfTrixie, missingForTrixie } from '../support/trixie.ts';
+import { startFrr } from '../support/routers/frr.ts';
+import { frrUnderTest, openFrr } from '../support/routers/frr-contract.ts';
+import { frrOfTrixie, missingForTrixie } from '../support/routers/trixie.ts';
 
 const missing = missingForTrixie();
 

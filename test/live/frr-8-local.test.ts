@@ -1,7 +1,7 @@
 import { test } from 'uvu';
 import { routerDriverContract } from '../contracts/router-driver.ts';
-import { FRR_OF_THIS_MACHINE, missingForFrr, startFrr } from '../support/frr.ts';
-import { frrUnderTest, openFrr } from '../support/frr-contract.ts';
+import { FRR_OF_THIS_MACHINE, missingForFrr, startFrr } from '../support/routers/frr.ts';
+import { frrUnderTest, openFrr } from '../support/routers/frr-contract.ts';
 
 const missing = missingForFrr();
 

@@ -2,8 +2,8 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { z } from 'zod';
-import { addCustomer, type Edgeward, openEdgeward, type TestCustomer } from '../support/edgeward-server.ts';
-import { FRR_OF_THIS_MACHINE, type LabRouter, missingForFrr, startFrr } from '../support/frr.ts';
+import { addCustomer, type Edgeward, openEdgeward, type TestCustomer } from '../support/servers/edgeward-server.ts';
+import { FRR_OF_THIS_MACHINE, type LabRouter, missingForFrr, startFrr } from '../support/routers/frr.ts';
 import { waitUntil } from '../support/wait-until.ts';
 
 const missing = missingForFrr();

@@ -1,9 +1,9 @@
 import { readdir } from 'node:fs/promises';
 import { test } from 'uvu';
 import { routerConnectionContract } from '../contracts/router-connection.ts';
-import { FRR_OF_THIS_MACHINE, missingForFrr, startFrr } from '../support/frr.ts';
-import { openFrr } from '../support/frr-contract.ts';
-import { missingForSshd, startSshd } from '../support/sshd.ts';
+import { FRR_OF_THIS_MACHINE, missingForFrr, startFrr } from '../support/routers/frr.ts';
+import { openFrr } from '../support/routers/frr-contract.ts';
+import { missingForSshd, startSshd } from '../support/routers/sshd.ts';
 import { waitUntil } from '../support/wait-until.ts';
 
 const missing = missingForFrr() ?? missingForSshd();

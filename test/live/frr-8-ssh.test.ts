@@ -1,8 +1,8 @@
 import { test } from 'uvu';
 import { routerDriverContract } from '../contracts/router-driver.ts';
-import { FRR_OF_THIS_MACHINE, missingForFrr, startFrr } from '../support/frr.ts';
-import { frrUnderTest, openFrr } from '../support/frr-contract.ts';
-import { missingForSshd, startSshd } from '../support/sshd.ts';
+import { FRR_OF_THIS_MACHINE, missingForFrr, startFrr } from '../support/routers/frr.ts';
+import { frrUnderTest, openFrr } from '../support/routers/frr-contract.ts';
+import { missingForSshd, startSshd } from '../support/routers/sshd.ts';
 
 const missing = missingForFrr() ?? missingForSshd();
 

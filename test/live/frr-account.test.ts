@@ -5,9 +5,9 @@ import { suite, test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { RouterDriver } from '../../src/ports/routers.ts';
 import { fails, never } from '../contracts/router-driver.ts';
-import { FRR_OF_THIS_MACHINE, type LabRouter, missingForFrr, startFrr } from '../support/frr.ts';
-import { openFrr } from '../support/frr-contract.ts';
-import { runProgram } from '../support/run-program.ts';
+import { FRR_OF_THIS_MACHINE, type LabRouter, missingForFrr, startFrr } from '../support/routers/frr.ts';
+import { openFrr } from '../support/routers/frr-contract.ts';
+import { runProgram } from '../support/servers/run-program.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const missing = missingForFrr();

@@ -2,10 +2,10 @@ import { suite, test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { RouterDriver } from '../../src/ports/routers.ts';
 import { ipv4Hosts, never } from '../contracts/router-driver.ts';
-import { type BgpLab, missingForBgp, ORIGINATED, startBgpLab } from '../support/bgp.ts';
-import { FRR_OF_THIS_MACHINE, type LabRouterKind, missingForFrr } from '../support/frr.ts';
-import { openFrr } from '../support/frr-contract.ts';
-import { frrOfTrixie, missingForTrixie } from '../support/trixie.ts';
+import { type BgpLab, missingForBgp, ORIGINATED, startBgpLab } from '../support/routers/bgp.ts';
+import { FRR_OF_THIS_MACHINE, type LabRouterKind, missingForFrr } from '../support/routers/frr.ts';
+import { openFrr } from '../support/routers/frr-contract.ts';
+import { frrOfTrixie, missingForTrixie } from '../support/routers/trixie.ts';
 import { waitUntil } from '../support/wait-until.ts';
 
 const LIST = 'Svc-ACME-BLACKHOLE';

@@ -3,8 +3,8 @@ import { suite, test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { RouterDriver } from '../../src/ports/routers.ts';
 import { fails, ipv4Hosts, ipv6Sites, never } from '../contracts/router-driver.ts';
-import { FRR_OF_THIS_MACHINE, type LabRouter, missingForFrr, startFrr } from '../support/frr.ts';
-import { openFrr } from '../support/frr-contract.ts';
+import { FRR_OF_THIS_MACHINE, type LabRouter, missingForFrr, startFrr } from '../support/routers/frr.ts';
+import { openFrr } from '../support/routers/frr-contract.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { waitUntil } from '../support/wait-until.ts';
 

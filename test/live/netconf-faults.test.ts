@@ -11,8 +11,8 @@ import {
 } from '../../src/adapters/routers/netconf/operations.ts';
 import type { RouterDriver } from '../../src/ports/routers.ts';
 import { fails, ipv4Hosts, never } from '../contracts/router-driver.ts';
-import { type LabNetconfd, missingForNetconfd, openNetconf, startNetconfd } from '../support/netconfd.ts';
-import { configure, foreignJunos, isSettled } from '../support/netconfd-contract.ts';
+import { type LabNetconfd, missingForNetconfd, openNetconf, startNetconfd } from '../support/routers/netconfd.ts';
+import { configure, foreignJunos, isSettled } from '../support/routers/netconfd-contract.ts';
 
 const missing = missingForNetconfd();
 const [OLD, NEXT] = [ipv4Hosts(20), ipv4Hosts(20, 10)];

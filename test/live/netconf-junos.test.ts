@@ -1,9 +1,9 @@
 import { test } from 'uvu';
 import { routerConnectionContract } from '../contracts/router-connection.ts';
 import { routerDriverContract } from '../contracts/router-driver.ts';
-import { missingForNetconfd, openNetconf, startNetconfd } from '../support/netconfd.ts';
-import { isSettled, netconfUnderTest } from '../support/netconfd-contract.ts';
-import { startSshd } from '../support/sshd.ts';
+import { missingForNetconfd, openNetconf, startNetconfd } from '../support/routers/netconfd.ts';
+import { isSettled, netconfUnderTest } from '../support/routers/netconfd-contract.ts';
+import { startSshd } from '../support/routers/sshd.ts';
 
 const missing = missingForNetconfd();
 

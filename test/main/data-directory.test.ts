@@ -5,7 +5,7 @@ import { join, relative } from 'node:path';
 import Database from 'better-sqlite3';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { addCustomer, addRegion, type Edgeward, openEdgeward } from '../support/edgeward-server.ts';
+import { addCustomer, addRegion, type Edgeward, openEdgeward } from '../support/servers/edgeward-server.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const test = suite('the data directory');

@@ -7,8 +7,8 @@ import { openMongoEvidence } from '../../src/adapters/mongodb/evidence.ts';
 import { startEvidenceRecovery } from '../../src/main/evidence-recovery.ts';
 import { evidenceCount, type Place, placeOn } from '../adapters/mongodb/opening.ts';
 import { putEvidence, readEvidence } from '../contracts/evidence.ts';
-import { type EmbeddedLog, openEmbeddedLog } from '../support/embedded-log.ts';
-import { startMongoServer } from '../support/ferretdb.ts';
+import { type EmbeddedLog, openEmbeddedLog } from '../support/stores/embedded-log.ts';
+import { startMongoServer } from '../support/stores/ferretdb.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import { waitUntil } from '../support/wait-until.ts';
 

@@ -9,7 +9,7 @@ import { fencedTools, LeaseLost } from '../../src/main/fencing.ts';
 import { openRouterDrivers } from '../../src/main/router-drivers.ts';
 import { RouterFailure } from '../../src/ports/routers.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
-import { openWorkerPoolHouse } from '../support/worker-pool-house.ts';
+import { openWorkerPoolHouse } from '../support/worker-pool-application.ts';
 
 test('from the moment at which the lease is gone nothing is recorded, pushed, sent or launched; what is there can be read', async () => {
   const house = await openWorkerPoolHouse();

@@ -3,9 +3,9 @@ import { copyFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type ApiClient, openApiClient } from '../support/api-client.ts';
+import { type ApiClient, openApiClient } from '../support/http/api-client.ts';
 import { submitForm } from '../http/source-whitelist-examples.ts';
-import { addCustomer, addRegion, type Edgeward, openEdgeward } from '../support/edgeward-server.ts';
+import { addCustomer, addRegion, type Edgeward, openEdgeward } from '../support/servers/edgeward-server.ts';
 import { waitUntil } from '../support/wait-until.ts';
 
 const test = suite('a log that is lost under a running server');

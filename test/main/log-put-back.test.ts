@@ -5,11 +5,17 @@ import Database from 'better-sqlite3';
 import { request } from 'undici';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { openApiClient } from '../support/api-client.ts';
-import { addCustomer, addRegion, type Edgeward, openEdgeward, type TestCustomer } from '../support/edgeward-server.ts';
-import { createEventLog, type EventLog } from '../support/eventstoredb-stand-in/event-log.ts';
-import { type EventStoreStandIn, startEventStoreStandIn } from '../support/eventstoredb-stand-in/stand-in.ts';
-import { startMongoServer } from '../support/ferretdb.ts';
+import { openApiClient } from '../support/http/api-client.ts';
+import {
+  addCustomer,
+  addRegion,
+  type Edgeward,
+  openEdgeward,
+  type TestCustomer,
+} from '../support/servers/edgeward-server.ts';
+import { createEventLog, type EventLog } from '../support/stores/eventstoredb-stand-in/event-log.ts';
+import { type EventStoreStandIn, startEventStoreStandIn } from '../support/stores/eventstoredb-stand-in/stand-in.ts';
+import { startMongoServer } from '../support/stores/ferretdb.ts';
 import { waitUntil } from '../support/wait-until.ts';
 
 const test = suite('a log that is older than its views');

@@ -5,7 +5,7 @@ import { openAggregates } from '../../src/main/aggregates.ts';
 import { openRestoring } from '../../src/main/restoring.ts';
 import type { Standing } from '../../src/ports/read-models.ts';
 import { assigned, registered } from '../commands/ip-control/customer-examples.ts';
-import { type EmbeddedLog, openEmbeddedLog } from '../support/embedded-log.ts';
+import { type EmbeddedLog, openEmbeddedLog } from '../support/stores/embedded-log.ts';
 
 const test = suite<{ log: EmbeddedLog }>('a log that may be a restored one');
 

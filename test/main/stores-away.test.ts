@@ -2,10 +2,10 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { z } from 'zod';
-import { openApiClient } from '../support/api-client.ts';
-import { addCustomer, addRegion, openEdgeward } from '../support/edgeward-server.ts';
-import { startEventStoreStandIn } from '../support/eventstoredb-stand-in/stand-in.ts';
-import { startMongoServer } from '../support/ferretdb.ts';
+import { openApiClient } from '../support/http/api-client.ts';
+import { addCustomer, addRegion, openEdgeward } from '../support/servers/edgeward-server.ts';
+import { startEventStoreStandIn } from '../support/stores/eventstoredb-stand-in/stand-in.ts';
+import { startMongoServer } from '../support/stores/ferretdb.ts';
 import { waitUntil } from '../support/wait-until.ts';
 
 const test = suite('stores that go away');

@@ -2,11 +2,11 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { openApiClient } from '../support/api-client.ts';
-import { addCustomer, addRegion, openEdgeward } from '../support/edgeward-server.ts';
-import { startEventStoreStandIn } from '../support/eventstoredb-stand-in/stand-in.ts';
-import { startMongoServer } from '../support/ferretdb.ts';
-import { givenEventStoreUrl } from '../support/given-event-store.ts';
+import { openApiClient } from '../support/http/api-client.ts';
+import { addCustomer, addRegion, openEdgeward } from '../support/servers/edgeward-server.ts';
+import { startEventStoreStandIn } from '../support/stores/eventstoredb-stand-in/stand-in.ts';
+import { startMongoServer } from '../support/stores/ferretdb.ts';
+import { givenEventStoreUrl } from '../support/stores/given-event-store.ts';
 
 const test = suite('choosing the stores');
 const events = givenEventStoreUrl === undefined ? await startEventStoreStandIn() : undefined;

@@ -8,7 +8,7 @@ import {
   type QuietPeriodState,
   type RequestCommitDuty,
 } from '../../src/processes/ip-control/quiet-period.ts';
-import { openProcess } from '../../src/processes/run.ts';
+import { openProcess } from '../../src/processes/process-manager.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import { commitCompleted, commitFailed, commitRequested, disabled } from '../commands/ip-control/customer-examples.ts';
 import { recorded } from '../specification.ts';

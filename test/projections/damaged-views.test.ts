@@ -14,9 +14,9 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { openSqliteReadModels } from '../../src/adapters/sqlite/read-models.ts';
 import type { ReadModels } from '../../src/ports/read-models.ts';
-import { openProjector } from '../../src/projections/projector.ts';
+import { openProjector } from '../../src/projections/engine/projector.ts';
 import { plain } from '../specification.ts';
-import { type EmbeddedLog, openEmbeddedLog } from '../support/embedded-log.ts';
+import { type EmbeddedLog, openEmbeddedLog } from '../support/stores/embedded-log.ts';
 import { randomFrom } from '../support/random.ts';
 import { openShelves, type Shelves, storedDocuments, type Story, storyteller } from './projections-under-test.ts';
 

@@ -9,12 +9,12 @@ import { commitProjection } from '../../src/projections/ip-control/commit-view.t
 import { customerProjection } from '../../src/projections/ip-control/customer-view.ts';
 import { subnetProjection } from '../../src/projections/ip-control/subnet-view.ts';
 import { tokenProjection } from '../../src/projections/ip-control/token-view.ts';
-import { shelfOf } from '../../src/projections/shelf.ts';
+import { shelfOf } from '../../src/projections/engine/view-cache.ts';
 import { deliverWebhook } from '../../src/processes/ip-control/deliver-webhook.ts';
 import { deployCommit } from '../../src/processes/ip-control/deploy-commit.ts';
 import { quietPeriod } from '../../src/processes/ip-control/quiet-period.ts';
-import { statesOf } from '../../src/processes/run.ts';
-import type { EmbeddedLog } from '../support/embedded-log.ts';
+import { statesOf } from '../../src/processes/process-manager.ts';
+import type { EmbeddedLog } from '../support/stores/embedded-log.ts';
 import {
   address,
   block,

@@ -7,9 +7,9 @@ import type { Event, Recorded } from '../../src/kernel/event.ts';
 import type { Projection } from '../../src/kernel/projection.ts';
 import type { ReadModels, ViewSave } from '../../src/ports/read-models.ts';
 import { type AddressView, addressProjection } from '../../src/projections/ip-control/address-view.ts';
-import { type Shelf, shelfOf } from '../../src/projections/shelf.ts';
+import { type Shelf, shelfOf } from '../../src/projections/engine/view-cache.ts';
 import { recorded } from '../specification.ts';
-import { type EmbeddedLog, openEmbeddedLog } from '../support/embedded-log.ts';
+import { type EmbeddedLog, openEmbeddedLog } from '../support/stores/embedded-log.ts';
 import {
   assigned,
   commitCompleted,

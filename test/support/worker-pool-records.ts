@@ -1,4 +1,4 @@
-import type { WorkerPoolHouse } from './worker-pool-house.ts';
+import type { WorkerPoolHouse } from './worker-pool-application.ts';
 import { addScopeWorkerPool } from '../../src/commands/worker-pools/scope-membership.ts';
 import { assetFacts } from '../../src/commands/worker-pools/asset-facts.ts';
 import { keepAsset } from '../../src/commands/worker-pools/keep-asset.ts';

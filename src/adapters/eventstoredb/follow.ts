@@ -4,7 +4,7 @@ import type { Recorded } from '../../kernel/event.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { StoreUnavailable } from '../../ports/event-store.ts';
 import type { Log } from '../../ports/log.ts';
-import { openBackOff } from './back-off.ts';
+import { openBackOff } from '../../concurrency/backoff.ts';
 import type { EventStoreConnection } from './connection.ts';
 import { CallFailed } from './failures.ts';
 import { eventsIn } from './passes.ts';

@@ -1,5 +1,5 @@
 import type { Clock } from '../../ports/clock.ts';
-import { openBackOff } from './back-off.ts';
+import { openBackOff } from '../../concurrency/backoff.ts';
 import { CallFailed, unavailable } from './failures.ts';
 
 /** How long a caller is kept waiting for a store that is away, and by what it is named in messages. */

@@ -3,7 +3,7 @@ import type { ClientReadableStream } from '@grpc/grpc-js';
 import type { Clock } from '../../ports/clock.ts';
 import type { EventStoreConnection } from './connection.ts';
 import { CallFailed, failureOf } from './failures.ts';
-import { openSilence, type Silence } from './silence.ts';
+import { openSilence, type Silence } from '../../concurrency/idle-timeout.ts';
 
 export type Reading = Readonly<{
   connection: EventStoreConnection;

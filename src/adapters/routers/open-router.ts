@@ -3,7 +3,7 @@ import { BIRD_DRIVER } from './bird/bird.ts';
 import { FILE_DRIVER } from './file/file-driver.ts';
 import { FRR_DRIVER } from './frr/frr.ts';
 import { JUNOS_DRIVER, OPENCONFIG_DRIVER } from './netconf/netconf.ts';
-import type { RouterContext, RouterDriverKind } from './router-options.ts';
+import type { RouterContext, RouterDriverKind } from './driver-kit/router-options.ts';
 
 /** The drivers that ship, in the order in which help texts show them. */
 export const ROUTER_DRIVERS: readonly RouterDriverKind[] = [

@@ -1,9 +1,9 @@
-import { gather } from '../../kernel/gather.ts';
+import { gather } from '../../concurrency/coalesce.ts';
 import { type Appended, StoreUnavailable, WrongExpectedRevision } from '../../ports/event-store.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Append, WriteEvents } from './event-writer.ts';
 import type { FileAccess } from './file-access.ts';
-import { turnOfTheLoop } from './turn-of-the-loop.ts';
+import { turnOfTheLoop } from '../../concurrency/yield-to-event-loop.ts';
 
 export type AppendQueue = Readonly<{
   /** Resolves when the events are on disk. */

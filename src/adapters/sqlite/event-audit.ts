@@ -1,7 +1,7 @@
 import type Database from 'better-sqlite3';
 import { isAsWritten } from '../../events/codec.ts';
 import { EVENT_LOG } from './event-row.ts';
-import { turnOfTheLoop } from './turn-of-the-loop.ts';
+import { turnOfTheLoop } from '../../concurrency/yield-to-event-loop.ts';
 
 type Row = readonly [position: bigint, stream: string, revision: bigint, data: string];
 

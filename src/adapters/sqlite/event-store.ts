@@ -19,7 +19,7 @@ import { type Append, type AppendOutcome, openEventWriter } from './event-writer
 import { accessTo, type FileAccess } from './file-access.ts';
 import { openFilePlace } from './file-place.ts';
 import { createFollowers } from './followers.ts';
-import { turnOfTheLoop } from './turn-of-the-loop.ts';
+import { turnOfTheLoop } from '../../concurrency/yield-to-event-loop.ts';
 
 export type SqliteEventStoreOptions = Readonly<{
   file: string;

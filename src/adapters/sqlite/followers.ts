@@ -1,7 +1,7 @@
 import type { Recorded } from '../../kernel/event.ts';
 import type { Page } from './event-reader.ts';
 import type { FileAccess } from './file-access.ts';
-import { turnOfTheLoop } from './turn-of-the-loop.ts';
+import { turnOfTheLoop } from '../../concurrency/yield-to-event-loop.ts';
 
 export type Followers = Readonly<{
   /** The log from `after`, then what is appended, until `signal` aborts. */

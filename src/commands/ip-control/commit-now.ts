@@ -1,4 +1,4 @@
-import { pendingAddresses, regionAddresses } from '../../events/ip-control/address-ledger.ts';
+import { pendingAddresses, regionAddresses } from '../../domain/ip-control/address-ledger.ts';
 import type { CustomerEvent } from '../../events/ip-control/customer.ts';
 import type { ListKind } from '../../events/ip-control/vocabulary.ts';
 import { isRefusal } from '../../kernel/decider.ts';

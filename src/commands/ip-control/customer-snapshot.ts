@@ -1,12 +1,12 @@
-import { decodeLedger, encodeLedger, type LedgerJson } from '../../events/ip-control/address-ledger-json.ts';
+import type { RangeSet } from '../../addresses/range-set.ts';
+import { parseRangeTexts, rangeTexts } from '../../addresses/range-text.ts';
+import { decodeLedger, encodeLedger, type LedgerJson } from '../../domain/ip-control/address-ledger.ts';
 import {
   decodeWhitelist,
   encodeWhitelist,
   type WhitelistJson,
-} from '../../events/ip-control/source-whitelist-ledger-json.ts';
+} from '../../domain/ip-control/source-whitelist-ledger.ts';
 import { listKind } from '../../events/ip-control/vocabulary.ts';
-import type { RangeSet } from '../../kernel/addresses/range-set.ts';
-import { parseRangeTexts, rangeTexts } from '../../kernel/addresses/range-text.ts';
 import {
   type ApiToken,
   type CustomerState,

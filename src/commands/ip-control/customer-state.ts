@@ -3,17 +3,17 @@ import {
   applyToLedger,
   EMPTY_LEDGER,
   regionAddresses,
-} from '../../events/ip-control/address-ledger.ts';
+} from '../../domain/ip-control/address-ledger.ts';
 import type { CustomerEvent } from '../../events/ip-control/customer.ts';
-import { inDeployment } from '../../events/ip-control/in-deployment.ts';
+import { inDeployment } from '../../domain/ip-control/commit-content.ts';
 import {
   applyToWhitelist,
   EMPTY_WHITELIST,
   regionWhitelist,
   type SourceWhitelist,
-} from '../../events/ip-control/source-whitelist-ledger.ts';
+} from '../../domain/ip-control/source-whitelist-ledger.ts';
 import type { CustomerSettings, ListKind } from '../../events/ip-control/vocabulary.ts';
-import type { RangeSet } from '../../kernel/addresses/range-set.ts';
+import type { RangeSet } from '../../addresses/range-set.ts';
 import { evolveKept, type KeptAddresses } from './kept-addresses.ts';
 
 export type Subnet = Readonly<{ subnetId: number; cidr: string; regionId: number; asn: number; metro: string }>;

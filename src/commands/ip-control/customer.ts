@@ -1,6 +1,6 @@
-import { isAddressProblem } from '../../kernel/addresses/address-problem.ts';
-import { type Address, formatAddress, parseAddress } from '../../kernel/addresses/address.ts';
-import { RangeSet } from '../../kernel/addresses/range-set.ts';
+import { isAddressProblem } from '../../addresses/address-problem.ts';
+import { type Address, formatAddress, parseAddress } from '../../addresses/address.ts';
+import { RangeSet } from '../../addresses/range-set.ts';
 import { type Command, type Decider, type Decision, refuse } from '../../kernel/decider.ts';
 import { invariant } from '../../kernel/invariant.ts';
 import type { StreamCategory } from '../../kernel/stream-name.ts';
@@ -10,9 +10,9 @@ import {
   type RegionAddresses,
   regionAddresses,
   subnetRange,
-} from '../../events/ip-control/address-ledger.ts';
+} from '../../domain/ip-control/address-ledger.ts';
 import { type CustomerEvent, customerEvents } from '../../events/ip-control/customer.ts';
-import { regionWhitelist } from '../../events/ip-control/source-whitelist-ledger.ts';
+import { regionWhitelist } from '../../domain/ip-control/source-whitelist-ledger.ts';
 import type { CustomerSettings, ListContent, ListKind, RouterOutcome } from '../../events/ip-control/vocabulary.ts';
 import { customerSnapshot } from './customer-snapshot.ts';
 import {

@@ -1,9 +1,9 @@
-import { type AddressRange, overlaps } from '../../kernel/addresses/address-range.ts';
-import { RangeSet } from '../../kernel/addresses/range-set.ts';
+import { type AddressRange, overlaps } from '../../addresses/range.ts';
+import { RangeSet } from '../../addresses/range-set.ts';
 import { type Command, type Decider, type Decision, refuse } from '../../kernel/decider.ts';
 import { NumberedMap } from '../../kernel/numbered-map.ts';
 import type { StreamCategory } from '../../kernel/stream-name.ts';
-import { subnetRange } from '../../events/ip-control/address-ledger.ts';
+import { subnetRange } from '../../domain/ip-control/address-ledger.ts';
 import { type DirectoryEvent, directoryEvents } from '../../events/ip-control/directory.ts';
 import { type CustomerSettings, listNameOf } from '../../events/ip-control/vocabulary.ts';
 import { decideRestore, evolveRestore, type RestoreCommand, type Restored } from './restore.ts';

@@ -1,9 +1,9 @@
-import { changedAddresses, subnetRange } from '../../events/ip-control/address-ledger.ts';
+import { changedAddresses, subnetRange } from '../../domain/ip-control/address-ledger.ts';
 import { type CustomerEvent, customerEvents } from '../../events/ip-control/customer.ts';
-import { rangeOfPrefixes } from '../../events/ip-control/source-whitelist-ledger.ts';
+import { rangeOfPrefixes } from '../../domain/ip-control/source-whitelist-ledger.ts';
 import type { ListKind } from '../../events/ip-control/vocabulary.ts';
-import type { AddressRange } from '../../kernel/addresses/address-range.ts';
-import { RangeSet } from '../../kernel/addresses/range-set.ts';
+import type { AddressRange } from '../../addresses/range.ts';
+import { RangeSet } from '../../addresses/range-set.ts';
 import { isHandled } from '../../kernel/event.ts';
 import { streamName } from '../../kernel/stream-name.ts';
 import { type EventStore, NO_STREAM } from '../../ports/event-store.ts';

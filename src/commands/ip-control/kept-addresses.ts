@@ -1,6 +1,6 @@
-import { changedAddresses, changedTexts, subnetRange } from '../../events/ip-control/address-ledger.ts';
+import { changedAddresses, changedTexts, subnetRange } from '../../domain/ip-control/address-ledger.ts';
 import type { CustomerEvent } from '../../events/ip-control/customer.ts';
-import { RangeSet } from '../../kernel/addresses/range-set.ts';
+import { RangeSet } from '../../addresses/range-set.ts';
 import type { Command, Decision } from '../../kernel/decider.ts';
 
 /** What a router keeps of a customer's blackhole list without the restored log explaining it. */

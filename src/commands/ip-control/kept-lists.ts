@@ -1,10 +1,10 @@
 import type { CustomerEvent } from '../../events/ip-control/customer.ts';
 import type { DirectoryEvent } from '../../events/ip-control/directory.ts';
-import { isAddressProblem } from '../../kernel/addresses/address-problem.ts';
-import type { AddressRange } from '../../kernel/addresses/address-range.ts';
-import { parseCidr, rangeOfCidr } from '../../kernel/addresses/cidr.ts';
-import { coverTexts } from '../../kernel/addresses/cover.ts';
-import { RangeSet } from '../../kernel/addresses/range-set.ts';
+import { isAddressProblem } from '../../addresses/address-problem.ts';
+import type { AddressRange } from '../../addresses/range.ts';
+import { parseCidr, rangeOfCidr } from '../../addresses/cidr.ts';
+import { coverTexts } from '../../addresses/cidr-cover.ts';
+import { RangeSet } from '../../addresses/range-set.ts';
 import { type EventStore, NO_STREAM } from '../../ports/event-store.ts';
 import type { Aggregate } from '../handle.ts';
 import type { CustomerCommand } from './customer.ts';

@@ -1,6 +1,6 @@
 import type { CustomerSettings } from '../../events/ip-control/vocabulary.ts';
-import { coverCount, coverMayExceed } from '../../kernel/addresses/cover-count.ts';
-import type { RangeSet } from '../../kernel/addresses/range-set.ts';
+import { coverCount, coverMayExceed } from '../../addresses/cover-count.ts';
+import type { RangeSet } from '../../addresses/range-set.ts';
 import { type Refusal, refuse } from '../../kernel/decider.ts';
 
 /** A region by its number: its name, and how many entries the router takes that takes the fewest; `Infinity` where none is limited. */

@@ -1,5 +1,5 @@
 import type { RestoreEvent, RestoreReason } from '../../events/ip-control/restore.ts';
-import type { RangeSet } from '../../kernel/addresses/range-set.ts';
+import type { RangeSet } from '../../addresses/range-set.ts';
 import { type Command, type Decision, refuse } from '../../kernel/decider.ts';
 
 /** The log was put back from an older copy, and what routers hold beyond it is not accepted everywhere as wrong. */

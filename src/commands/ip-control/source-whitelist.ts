@@ -1,6 +1,6 @@
-import { type AddressRange, overlaps, rangeSize } from '../../kernel/addresses/address-range.ts';
-import { coverTexts } from '../../kernel/addresses/cover.ts';
-import { RangeSet } from '../../kernel/addresses/range-set.ts';
+import { type AddressRange, overlaps, rangeSize } from '../../addresses/range.ts';
+import { coverTexts } from '../../addresses/cidr-cover.ts';
+import { RangeSet } from '../../addresses/range-set.ts';
 import { type Command, type Decision, type Refusal, refuse } from '../../kernel/decider.ts';
 import type { Evidence, SourceWhitelistEvent } from '../../events/ip-control/source-whitelist.ts';
 import {
@@ -8,10 +8,10 @@ import {
   type SourceWhitelist,
   usedEntries,
   type WhitelistRequest,
-} from '../../events/ip-control/source-whitelist-ledger.ts';
+} from '../../domain/ip-control/source-whitelist-ledger.ts';
 import type { Registered } from './customer-state.ts';
 import { prefixLimitRefusal, type RegionLimits } from './prefix-limit.ts';
-import { reservedBlock } from './reserved-space.ts';
+import { reservedBlock } from '../../domain/ip-control/reserved-space.ts';
 
 /** What a customer submits: IPv4 addresses that are neighbours, the regions in the order in which they were sent, and the stored evidence. */
 export type WhitelistSubmission = Readonly<{

@@ -2,7 +2,7 @@ import { isRefusal } from '../../kernel/decider.ts';
 import type { Ids } from '../../ports/ids.ts';
 import type { CommandContext } from '../handle.ts';
 import type { Scopes, Workers, WorkerPools } from './aggregates.ts';
-import type { Launch, ScalingDecision, Termination } from './scaling/decision.ts';
+import type { Launch, ScalingDecision, Termination } from '../../domain/worker-pools/scaling/decision.ts';
 
 export type CarryOutScalingDependencies = Readonly<{
   workerPools: WorkerPools;

@@ -1,4 +1,4 @@
-import { isObject, pathText } from '../../events/worker-pools/problems.ts';
+import { isObject, pathText } from '../../events/worker-pools/document-checks.ts';
 import { sameJson } from './same-json.ts';
 
 /** One place where two records differ. `before` or `after` is missing where the field is only in the other one. */

@@ -1,5 +1,5 @@
 import { type Command, type Decider, type Decision, type Refusal, refuse } from '../../kernel/decider.ts';
-import { epochMilliseconds } from '../../kernel/months.ts';
+import { epochMilliseconds } from '../../domain/worker-pools/months.ts';
 import type { StreamCategory } from '../../kernel/stream-name.ts';
 import type { Architecture } from '../../events/worker-pools/architectures.ts';
 import { type WorkerEvent, workerEvents } from '../../events/worker-pools/worker.ts';

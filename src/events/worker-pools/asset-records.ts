@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { freeJson } from './fields.ts';
 import { assetName } from './names.ts';
-import { across } from './problems.ts';
+import { across } from './document-checks.ts';
 import { PROVIDER_TYPES } from './specifications.ts';
 
 export const ASSET_CATEGORIES = ['cloud-provider-account', 'apt-authentication'] as const;

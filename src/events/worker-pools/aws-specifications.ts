@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { distroRelease, listOrAbsent, nameText, wholeNumber } from './fields.ts';
-import { across, isObject } from './problems.ts';
+import { across, isObject } from './document-checks.ts';
 
 /** The largest EBS volume, in GiB. */
 const VOLUME_GIB_MAX = 65_536;

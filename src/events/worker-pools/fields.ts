@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { across } from './problems.ts';
+import { across } from './document-checks.ts';
 
 /** Text that names something at a provider: one line, not empty, no blanks at its ends. */
 export function nameText(description: string) {

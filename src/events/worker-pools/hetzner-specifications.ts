@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { distroRelease, nameText } from './fields.ts';
-import { across } from './problems.ts';
+import { across } from './document-checks.ts';
 
 /** What Hetzner Cloud takes as a label: an optional DNS prefix, then up to 63 characters. */
 const LABEL_NAME = '^([a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?/)?[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?$';

@@ -3,7 +3,7 @@ import { architectures } from './architectures.ts';
 import { freeJson } from './fields.ts';
 import { poolLimits } from './limits.ts';
 import { assetName, poolName } from './names.ts';
-import { check, type Checked } from './problems.ts';
+import { check, type Checked } from './document-checks.ts';
 import { specifications } from './specifications.ts';
 
 const METADATA_BYTES_MAX = 65_536;

@@ -1,7 +1,27 @@
+import { coverTexts } from '../../addresses/cidr-cover.ts';
+import { commitKey, type CustomerState } from '../../commands/ip-control/customer-state.ts';
+import type { CustomerCommand } from '../../commands/ip-control/customer.ts';
+import { keepingOf } from '../../commands/ip-control/kept-lists.ts';
+import type { RegionState } from '../../commands/ip-control/region-state.ts';
+import type { RegionCommand } from '../../commands/ip-control/region.ts';
+import { contentOf } from '../../domain/ip-control/commit-content.ts';
 import type { CustomerEvent } from '../../events/ip-control/customer.ts';
-import type { ListKind } from '../../events/ip-control/vocabulary.ts';
-import type { Duty, Process } from '../../kernel/process.ts';
+import { type ListKind, prefixListName, type RouterOutcome } from '../../events/ip-control/vocabulary.ts';
+import { isRefusal } from '../../kernel/decider.ts';
+import type { Duty, Perform, Process } from '../../kernel/process.ts';
 import { streamId } from '../../kernel/stream-name.ts';
+import type { Log } from '../../ports/log.ts';
+import type { Step } from './pushing/attempt-pushes.ts';
+import {
+  carriedBy,
+  type DeployCommitDependencies,
+  failedUntouched,
+  type Memory,
+  newMemory,
+  pushToRegion,
+  type RegionPush,
+  routersOf,
+} from './pushing/push-to-region.ts';
 
 /** One attempt of a commit that was requested and has not been settled. */
 export type DeployCommitState = Readonly<{
@@ -42,4 +62,152 @@ export const deployCommit: Process<Watched, DeployCommitState, DeployCommitDuty>
 
 function dutyId({ commitSetId, attempt, step }: DeployCommitState): string {
   return step === 0 ? `${commitSetId}#${attempt}` : `${commitSetId}#${attempt}.${step}`;
+}
+
+/**
+ * Pushes what a requested commit captured to every router of its region at once, and records the outcome, or how far it has come where
+ * it is slow: then it goes on as a debt of its own, unless a newer attempt goes on with it.
+ */
+export function performDeployCommit(dependencies: DeployCommitDependencies): Perform<DeployCommitDuty> {
+  const memory = newMemory();
+  return (duty, signal) => deploy(duty, dependencies, memory, signal);
+}
+
+async function deploy(
+  duty: DeployCommitDuty,
+  dependencies: DeployCommitDependencies,
+  memory: Memory,
+  signal: AbortSignal,
+): Promise<void> {
+  const { customers, regions, log } = dependencies;
+  const { customerId, regionId, list, commitSetId, attempt } = duty.data;
+  const { state } = await customers.state(customerId);
+  const carried = carriedBy(state, duty.data);
+  if (carried === undefined || state.phase === 'unregistered') return;
+  const name = prefixListName(state.listName, list);
+  const region = (await regions.state(regionId)).state;
+  if (routersOf(region).length === 0)
+    log.warn({ regionId, list: name }, 'the region has no routers: there is nothing to push to');
+  const push: RegionPush = {
+    duty,
+    region,
+    list: name,
+    prefixes: coverTexts(carried.content),
+    layers: carried.layers,
+    keeping: await keepingOf(duty.data, dependencies),
+    last: () => lastPrefixes(state, duty.data),
+  };
+  const step = await pushToRegion(push, dependencies, memory, signal);
+  // A shutdown in the middle is no failure of a router: the commit stays requested and is deployed after the restart.
+  if (signal.aborted) throw signal.reason;
+  if (step === undefined) {
+    log.info({ customerId, regionId, list: name, commitSetId, attempt }, 'a newer attempt goes on with the commit');
+    return;
+  }
+  warnOfKept({ customerId, regionId, list: name }, step.outcomes, log);
+  await recordSaving({ regionId, list: name, requestId: duty.id }, step.outcomes, dependencies);
+  // A router that has been brought up to date meanwhile counts.
+  await record(push, asCounted(step, (await regions.state(regionId)).state), dependencies);
+}
+
+/** Says which routers could not save what they hold now, and which of those that could not before have. */
+async function recordSaving(
+  { regionId, list, requestId }: Readonly<{ regionId: number; list: string; requestId: string }>,
+  outcomes: readonly RouterOutcome[],
+  { regions, log }: Pick<DeployCommitDependencies, 'regions' | 'log'>,
+): Promise<void> {
+  const told = async (command: RegionCommand): Promise<void> => {
+    const answer = await regions.handle(regionId, command, { actor: 'system:deploy-commit', requestId });
+    if (isRefusal(answer) && answer.refused !== 'router-not-found')
+      throw new Error(`${command.type}: ${answer.because}`);
+  };
+  const { state } = await regions.state(regionId);
+  const unsaved = new Set(routersOf(state).flatMap(({ router, unsaved: why }) => (why === undefined ? [] : [router])));
+  for (const { router, result, untouched, saved, because = 'it could not be saved' } of outcomes) {
+    if (saved === false) {
+      log.warn({ regionId, router, list, because }, NOT_SAVED);
+      await told({ type: 'RecordRouterNotSaved', data: { router, because } });
+    } else if (result === 'confirmed' && !untouched && unsaved.has(router))
+      await told({ type: 'RecordRouterSaved', data: { router } });
+  }
+}
+
+/** The line of the log for each change that a router holds and will have lost after a restart. */
+export const NOT_SAVED = 'the router holds it and could not save it: a restart of the router loses it';
+
+/** The line of the log for each list with blocks that stay for this reason. */
+export const KEPT = 'the log was restored: the router keeps what it does not explain';
+
+/** Says which routers keep what a restored log does not explain. */
+function warnOfKept(
+  fields: Readonly<Record<string, unknown>>,
+  outcomes: readonly RouterOutcome[],
+  log: Pick<Log, 'warn'>,
+): void {
+  for (const { router, kept } of outcomes) if (kept !== undefined) log.warn({ ...fields, router, kept }, KEPT);
+}
+
+async function record(
+  push: RegionPush,
+  step: Step,
+  { customers, clock, log }: DeployCommitDependencies,
+): Promise<void> {
+  const { duty, list: name, prefixes } = push;
+  const { customerId, step: number, ...commit } = duty.data;
+  const { outcomes, sliced, late } = step;
+  const total = prefixes.length;
+  const fields = { customerId, regionId: commit.regionId, list: name, commitSetId: commit.commitSetId };
+  const told = async (command: CustomerCommand): Promise<void> => {
+    const answer = await customers.handle(customerId, command, { actor: 'system:deploy-commit', requestId: duty.id });
+    if (isRefusal(answer)) throw new Error(`the outcome of commit ${duty.id} was refused: ${answer.because}`);
+  };
+  if (sliced.length > 0) {
+    const done = Math.min(total, ...sliced.map((router) => router.done));
+    log.info({ ...fields, attempt: commit.attempt, done, total, sliced, late }, 'a slice of a list is deployed');
+    return told({ type: 'RecordCommitSlice', data: { ...commit, step: number, done, total } });
+  }
+  if (late.length > 0) {
+    log.warn({ ...fields, attempt: commit.attempt, routers: late }, 'a commit waits for its last routers');
+    return told({ type: 'RecordCommitHeldUp', data: { ...commit, step: number, routers: late } });
+  }
+  const isEverywhere = outcomes.every(
+    ({ result, counts }) => result === 'confirmed' || result === 'skipped' || counts === false,
+  );
+  log[isEverywhere ? 'info' : 'error'](
+    { ...fields, attempt: commit.attempt, prefixes: total, outcomes },
+    isEverywhere ? 'commit completed' : 'commit failed',
+  );
+  const result = { outcomes, content: contentOf(prefixes), completedAt: clock.nowText() };
+  await told({
+    type: isEverywhere ? 'RecordCommitCompleted' : 'RecordCommitFailed',
+    data: { ...commit, ...result },
+  });
+}
+
+/** Says of each outcome whether the commit has to wait for its router, as the region is now; it waits for no slow one that it need not wait for. */
+function asCounted({ outcomes, sliced, late }: Step, region: RegionState): Step {
+  const phases = new Map(routersOf(region).map(({ router, phase }) => [router, phase]));
+  const isLate = (router: string): boolean => phases.get(router) === 'catching-up';
+  const slow = [
+    ...sliced
+      .filter(({ router }) => isLate(router))
+      .map(({ router }) => failedUntouched(router, 'the list comes in slices')),
+    ...late.filter(isLate).map((router) => failedUntouched(router, 'no answer yet')),
+  ];
+  return {
+    outcomes: [...outcomes, ...slow].map((outcome) =>
+      outcome.result !== 'skipped' && isLate(outcome.router) ? { ...outcome, counts: false } : outcome,
+    ),
+    sliced: sliced.filter(({ router }) => !isLate(router)),
+    late: late.filter((router) => !isLate(router)),
+  };
+}
+
+/** The blocks that the last completed commit of the list put on routers. */
+export function lastPrefixes(
+  state: CustomerState,
+  { regionId, list }: Readonly<{ regionId: number; list: ListKind }>,
+): readonly string[] {
+  const deployed = state.phase === 'unregistered' ? undefined : state.deployed.get(commitKey(regionId, list));
+  return deployed === undefined ? [] : coverTexts(deployed);
 }

@@ -1,9 +1,14 @@
+import type { Aggregate } from '../../commands/handle.ts';
+import type { CustomerState } from '../../commands/ip-control/customer-state.ts';
+import type { CustomerCommand } from '../../commands/ip-control/customer.ts';
 import type { CustomerEvent } from '../../events/ip-control/customer.ts';
 import { LIST_EVENTS, type ListEvent, listKeysOf, listOf } from '../../events/ip-control/list-changes.ts';
 import type { ListKind } from '../../events/ip-control/vocabulary.ts';
+import { isRefusal } from '../../kernel/decider.ts';
 import type { Told } from '../../kernel/event.ts';
-import { type Duty, type Mark, markOf, type Process, type Since } from '../../kernel/process.ts';
+import { type Duty, type Mark, markOf, type Perform, type Process, type Since } from '../../kernel/process.ts';
 import { streamId } from '../../kernel/stream-name.ts';
+import type { Ids } from '../../ports/ids.ts';
 
 /** One list of one customer in one region that is not on all routers as it should be. */
 export type QuietPeriodState = Readonly<{
@@ -120,4 +125,20 @@ function dueIn(state: QuietPeriodState, settings: QuietPeriodSettings, since: Si
 
 function retryDelay(delays: readonly number[], failures: number): number {
   return delays[Math.min(failures, delays.length) - 1] ?? 0;
+}
+
+/** Asks the customer's stream for a commit; it says no more than "nothing new" when there is nothing to deploy. */
+export function performRequestCommit(
+  customers: Aggregate<CustomerCommand, CustomerState, CustomerEvent>,
+  ids: Ids,
+): Perform<RequestCommitDuty> {
+  return async (duty) => {
+    const { customerId, regionId, list, reason } = duty.data;
+    const answer = await customers.handle(
+      customerId,
+      { type: 'RequestCommit', data: { regionId, list, reason, commitSetId: ids.uuid() } },
+      { actor: 'system:quiet-period', requestId: duty.id },
+    );
+    if (isRefusal(answer)) throw new Error(`commit ${duty.id} was refused: ${answer.because}`);
+  };
 }

@@ -1,6 +1,8 @@
+import { type RetireDependencies, retireWebhookSecret } from '../../commands/ip-control/retire-webhook-secret.ts';
 import type { CustomerEvent } from '../../events/ip-control/customer.ts';
+import { isRefusal } from '../../kernel/decider.ts';
 import type { Told } from '../../kernel/event.ts';
-import { type Duty, type Mark, markOf, type Process, type Since } from '../../kernel/process.ts';
+import { type Duty, type Mark, markOf, type Perform, type Process, type Since } from '../../kernel/process.ts';
 import { streamId } from '../../kernel/stream-name.ts';
 
 /** An earlier webhook secret, and how long it signs from the rotation on. */
@@ -59,4 +61,13 @@ function afterRotation(
 /** Milliseconds for which it still signs. */
 function remaining({ from, milliseconds }: Earlier, since: Since): number {
   return milliseconds - since(from);
+}
+
+/** Takes an earlier webhook secret out of the secret store, and records that it has ended. */
+export function performRetireWebhookSecret(dependencies: RetireDependencies): Perform<RetireWebhookSecretDuty> {
+  return async ({ id, data: { customerId, secretId } }) => {
+    const context = { actor: 'system:retire-webhook-secrets', requestId: id };
+    const answer = await retireWebhookSecret(customerId, secretId, context, dependencies);
+    if (isRefusal(answer)) throw new Error(`the webhook secret ${secretId} could not be retired: ${answer.because}`);
+  };
 }

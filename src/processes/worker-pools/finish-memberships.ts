@@ -1,8 +1,10 @@
+import type { Scopes, WorkerPools } from '../../commands/worker-pools/aggregates.ts';
 import type { ScopeLimits } from '../../events/worker-pools/limits.ts';
 import type { ScopeEvent } from '../../events/worker-pools/scope.ts';
 import type { WorkerPoolEvent } from '../../events/worker-pools/worker-pool.ts';
+import { isRefusal } from '../../kernel/decider.ts';
 import type { Told } from '../../kernel/event.ts';
-import type { Duty, Process } from '../../kernel/process.ts';
+import type { Duty, Perform, Process } from '../../kernel/process.ts';
 
 type Watched =
   | Extract<WorkerPoolEvent, { type: 'WorkerPoolScopeAdmitted' | 'WorkerPoolScopeReleased' | 'WorkerPoolDeleted' }>
@@ -72,4 +74,26 @@ function changed(state: MembershipState, event: Told<Watched>): MembershipState 
     case 'ScopeWorkerPoolRemoved':
       return { ...state, isAdded: false };
   }
+}
+
+export type FinishMembershipDependencies = Readonly<{ workerPools: WorkerPools; scopes: Scopes }>;
+
+/** Takes the step that is missing, if it still is; it may be taken twice. */
+export function performFinishMembership({
+  workerPools,
+  scopes,
+}: FinishMembershipDependencies): Perform<MembershipDuty> {
+  return async ({ id, type, data }) => {
+    const { scope, pool } = data;
+    const context = { actor: 'system:finish-memberships', requestId: id };
+    const isAdmitted = (await workerPools.state(pool)).state.scopes.includes(scope);
+    // The pool may have changed its mind since the duty arose; then the duty is another one.
+    if (isAdmitted !== (type === 'FollowIntoScope')) return;
+    const command =
+      type === 'FollowIntoScope'
+        ? ({ type: 'AddScopeWorkerPool', data: { pool, priority: data.priority, limits: data.limits } } as const)
+        : ({ type: 'RemoveScopeWorkerPool', data: { pool } } as const);
+    const answer = await scopes.handle(scope, command, context);
+    if (isRefusal(answer)) throw new Error(`scope ${scope} could not follow pool ${pool}: ${answer.because}`);
+  };
 }

@@ -1,6 +1,6 @@
-import { type AddressLedger, regionAddresses, touch } from '../../events/ip-control/address-ledger.ts';
+import { type AddressLedger, regionAddresses, touch } from '../../domain/ip-control/address-ledger.ts';
 import type { CustomerEvent } from '../../events/ip-control/customer.ts';
-import { AddressMarks } from '../../kernel/addresses/address-marks.ts';
+import { AddressMarks } from '../../addresses/address-marks.ts';
 
 /** Changes of single IPv4 addresses, of which most logs are full, on their way into a ledger: all of a region at once. */
 export class AddressBatch {

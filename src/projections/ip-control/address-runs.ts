@@ -1,6 +1,6 @@
-import { type AddressRange, firstAddress } from '../../kernel/addresses/address-range.ts';
-import type { RangeSet } from '../../kernel/addresses/range-set.ts';
-import type { Address } from '../../kernel/addresses/address.ts';
+import { type AddressRange, firstAddress } from '../../addresses/range.ts';
+import type { RangeSet } from '../../addresses/range-set.ts';
+import type { Address } from '../../addresses/address.ts';
 
 /** Neighbouring addresses of one status. */
 export type AddressRun = Readonly<{ first: bigint; last: bigint; isDisabled: boolean; isPending: boolean }>;

@@ -1,15 +1,17 @@
-import type { RangeSet } from '../../kernel/addresses/range-set.ts';
+import type { RangeSet } from '../../addresses/range-set.ts';
+import type { AddressRange } from '../../addresses/range.ts';
 import {
   type AddressLedger,
   applyToLedger,
+  decodeLedger,
   EMPTY_LEDGER,
+  encodeLedger,
+  type LedgerJson,
   pendingAddresses,
   regionAddresses,
   subnetRange,
-} from '../../events/ip-control/address-ledger.ts';
-import { decodeLedger, encodeLedger, type LedgerJson } from '../../events/ip-control/address-ledger-json.ts';
+} from '../../domain/ip-control/address-ledger.ts';
 import type { CustomerEvent } from '../../events/ip-control/customer.ts';
-import type { AddressRange } from '../../kernel/addresses/address-range.ts';
 import type { Batch, Projection } from '../../kernel/projection.ts';
 import { streamId } from '../../kernel/stream-name.ts';
 import { AddressBatch } from './address-batch.ts';

@@ -1,15 +1,13 @@
-import type { CustomerEvent } from '../../events/ip-control/customer.ts';
 import {
   applyToWhitelist,
-  EMPTY_WHITELIST,
-  type SourceWhitelist,
-  type WhitelistRequest,
-} from '../../events/ip-control/source-whitelist-ledger.ts';
-import {
   decodeWhitelist,
+  EMPTY_WHITELIST,
   encodeWhitelist,
+  type SourceWhitelist,
   type WhitelistJson,
-} from '../../events/ip-control/source-whitelist-ledger-json.ts';
+  type WhitelistRequest,
+} from '../../domain/ip-control/source-whitelist-ledger.ts';
+import type { CustomerEvent } from '../../events/ip-control/customer.ts';
 import type { Told } from '../../kernel/event.ts';
 import { invariant } from '../../kernel/invariant.ts';
 import type { Projection } from '../../kernel/projection.ts';

@@ -1,4 +1,4 @@
-import { type Month, monthBounds, monthOf } from '../../kernel/months.ts';
+import { type Month, monthBounds, monthOf } from '../../domain/worker-pools/months.ts';
 
 /**
  * What a month will come to if it goes on as it went since `since` (its start, or when the pool was created), in milliseconds.

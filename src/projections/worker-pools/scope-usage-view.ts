@@ -1,5 +1,5 @@
 import type { WorkerEvent } from '../../events/worker-pools/worker.ts';
-import type { Month } from '../../kernel/months.ts';
+import type { Month } from '../../domain/worker-pools/months.ts';
 import type { Projection } from '../../kernel/projection.ts';
 import { monthMilliseconds, type MonthSums, withSpan } from './usage-months.ts';
 

@@ -1,4 +1,4 @@
-import { epochMilliseconds, type Month, splitByMonth, withinMonth } from '../../kernel/months.ts';
+import { epochMilliseconds, type Month, splitByMonth, withinMonth } from '../../domain/worker-pools/months.ts';
 
 /** Milliseconds of what is over, by month. */
 export type MonthSums = Readonly<Record<Month, number>>;

@@ -9,7 +9,7 @@ import {
   WrongExpectedRevision,
 } from '../../../src/ports/event-store.ts';
 import { notes, numberedNotes } from '../../contracts/sample-events.ts';
-import { type EventStoreStandIn, startEventStoreStandIn } from '../../support/eventstoredb-stand-in/stand-in.ts';
+import { type EventStoreStandIn, startEventStoreStandIn } from '../../support/stores/eventstoredb-stand-in/stand-in.ts';
 import { all, failureOf, openStore, textsOf } from './opening.ts';
 
 type Context = { server: EventStoreStandIn; store: EventStore };

@@ -2,9 +2,9 @@ import { systemClock } from '../../../src/adapters/clock.ts';
 import { openEventStoreDb } from '../../../src/adapters/eventstoredb/event-store.ts';
 import { createLog } from '../../../src/adapters/log.ts';
 import { eventStoreContract, type EventStoreUnderTest } from '../../contracts/event-store.ts';
-import { createEventLog } from '../../support/eventstoredb-stand-in/event-log.ts';
-import { startEventStoreStandIn } from '../../support/eventstoredb-stand-in/stand-in.ts';
-import { givenEventStoreUrl, ownCategories } from '../../support/given-event-store.ts';
+import { createEventLog } from '../../support/stores/eventstoredb-stand-in/event-log.ts';
+import { startEventStoreStandIn } from '../../support/stores/eventstoredb-stand-in/stand-in.ts';
+import { givenEventStoreUrl, ownCategories } from '../../support/stores/given-event-store.ts';
 
 const log = createLog({ level: 'silent' });
 const clock = systemClock;

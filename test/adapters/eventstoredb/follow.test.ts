@@ -3,8 +3,8 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { BEGINNING, type EventStore, NO_STREAM } from '../../../src/ports/event-store.ts';
 import { notes, numberedNotes } from '../../contracts/sample-events.ts';
-import type { EventLog } from '../../support/eventstoredb-stand-in/event-log.ts';
-import { type EventStoreStandIn, startEventStoreStandIn } from '../../support/eventstoredb-stand-in/stand-in.ts';
+import type { EventLog } from '../../support/stores/eventstoredb-stand-in/event-log.ts';
+import { type EventStoreStandIn, startEventStoreStandIn } from '../../support/stores/eventstoredb-stand-in/stand-in.ts';
 import { waitUntil } from '../../support/wait-until.ts';
 import { all, following, openStore, textsOf } from './opening.ts';
 

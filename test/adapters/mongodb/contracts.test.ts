@@ -3,7 +3,7 @@ import { evidenceContract } from '../../contracts/evidence.ts';
 import { leasesContract } from '../../contracts/leases.ts';
 import { readModelsContract } from '../../contracts/read-models.ts';
 import { snapshotsContract } from '../../contracts/snapshots.ts';
-import { startMongoServer } from '../../support/ferretdb.ts';
+import { startMongoServer } from '../../support/stores/ferretdb.ts';
 import { evidenceCount, placeOn } from './opening.ts';
 
 const server = await startMongoServer();

@@ -3,7 +3,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { StoreUnavailable } from '../../../src/ports/event-store.ts';
 import { putEvidence, readEvidence, sha256Of } from '../../contracts/evidence.ts';
-import { startMongoServer } from '../../support/ferretdb.ts';
+import { startMongoServer } from '../../support/stores/ferretdb.ts';
 import { evidenceCount, failureOf, type Place, placeOn } from './opening.ts';
 
 const server = await startMongoServer();

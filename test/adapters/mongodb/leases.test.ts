@@ -4,7 +4,7 @@ import { systemClock } from '../../../src/adapters/clock.ts';
 import type { Clock } from '../../../src/ports/clock.ts';
 import { StoreUnavailable } from '../../../src/ports/event-store.ts';
 import type { Lease, Leases } from '../../../src/ports/leases.ts';
-import { startMongoServer } from '../../support/ferretdb.ts';
+import { startMongoServer } from '../../support/stores/ferretdb.ts';
 import { waitUntil } from '../../support/wait-until.ts';
 import { failureOf, type Place, placeOn } from './opening.ts';
 

@@ -1,7 +1,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { StoreRefused, type StoreRefusedCode } from '../../../src/ports/store-refused.ts';
-import { startMongoServer } from '../../support/ferretdb.ts';
+import { startMongoServer } from '../../support/stores/ferretdb.ts';
 import { failureOf, placeOn } from './opening.ts';
 
 const server = await startMongoServer();

@@ -2,7 +2,7 @@ import { MongoClient } from 'mongodb';
 import { systemClock } from '../../../src/adapters/clock.ts';
 import { createLog } from '../../../src/adapters/log.ts';
 import { type MongoDb, type MongoDbOptions, openMongoDb } from '../../../src/adapters/mongodb/mongodb.ts';
-import type { MongoServer } from '../../support/ferretdb.ts';
+import type { MongoServer } from '../../support/stores/ferretdb.ts';
 
 /** An empty database, which several processes may open. */
 export type Place = Readonly<{

@@ -6,7 +6,7 @@ import { rateLimit, type Store } from 'express-rate-limit';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { systemClock } from '../../../src/adapters/clock.ts';
-import { startMongoServer } from '../../support/ferretdb.ts';
+import { startMongoServer } from '../../support/stores/ferretdb.ts';
 import { type Place, placeOn } from './opening.ts';
 
 /** A clock that goes on by itself, for the driver; a test moves it, and sets its wall clock, by seconds. */

@@ -6,7 +6,7 @@ import { textParts } from '../../../src/adapters/mongodb/text-parts.ts';
 import { StoreUnavailable } from '../../../src/ports/event-store.ts';
 import type { Collection, ReadModels } from '../../../src/ports/read-models.ts';
 import { createManualClock } from '../../support/manual-clock.ts';
-import { startMongoServer } from '../../support/ferretdb.ts';
+import { startMongoServer } from '../../support/stores/ferretdb.ts';
 import { waitUntil } from '../../support/wait-until.ts';
 import { failureOf, type Place, placeOn } from './opening.ts';
 

@@ -3,8 +3,8 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { editionIfOurs, editionOf, parseFile, renderFile } from '../../../src/adapters/routers/bird/bird-file.ts';
 import { symbolsOf } from '../../../src/adapters/routers/bird/bird-symbols.ts';
-import { wantedPrefixes } from '../../../src/adapters/routers/prefixes.ts';
-import { formatCidr } from '../../../src/kernel/addresses/cidr.ts';
+import { wantedPrefixes } from '../../../src/adapters/routers/driver-kit/prefixes.ts';
+import { formatCidr } from '../../../src/addresses/cidr.ts';
 import { ipv4Hosts, ipv6Sites } from '../../contracts/router-driver.ts';
 
 const LIST = 'Svc-ACME-BLACKHOLE';

@@ -7,7 +7,7 @@ import * as assert from 'uvu/assert';
 import { createOpenRouter } from '../../../src/adapters/routers/open-router.ts';
 import type { RouterDriver } from '../../../src/ports/routers.ts';
 import { fails, ipv4Hosts, never, routerDriverContract } from '../../contracts/router-driver.ts';
-import { routerContext } from '../../support/router-context.ts';
+import { routerContext } from '../../support/routers/router-context.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const open = createOpenRouter(routerContext());

@@ -15,7 +15,7 @@ import {
   type StandInBehaviour,
   startNetconfStandIn,
   VALIDATE,
-} from '../../support/netconf-stand-in.ts';
+} from '../../support/routers/netconf-stand-in.ts';
 
 const LIST = 'Svc-A';
 const [OLD, NEXT] = [ipv4Hosts(3), ipv4Hosts(4)];

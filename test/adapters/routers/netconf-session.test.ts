@@ -20,7 +20,7 @@ import {
   STARTUP,
   type StandInBehaviour,
   VALIDATE,
-} from '../../support/netconf-stand-in.ts';
+} from '../../support/routers/netconf-stand-in.ts';
 import { waitUntil } from '../../support/wait-until.ts';
 
 const OK: Answer = { content: '<ok/>' };

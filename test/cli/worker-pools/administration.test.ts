@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { parse } from 'yaml';
-import { openEdgeward } from '../../support/edgeward-server.ts';
+import { openEdgeward } from '../../support/servers/edgeward-server.ts';
 import { waitUntil } from '../../support/wait-until.ts';
 
 const edgeward = await openEdgeward();

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { CommandFailure } from '../../../src/cli/output.ts';
-import { parseDocumentText, readDocument } from '../../../src/cli/worker-pools-documents.ts';
+import { parseDocumentText, readDocument } from '../../../src/cli/worker-pools/documents.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 function refusal(text: string): string {

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { commandHouse } from '../../../src/main/command-house.ts';
+import { commandHouse } from '../../../src/main/application.ts';
 import { createLog } from '../../../src/adapters/log.ts';
 import { readConfig } from '../../../src/config.ts';
-import { openEdgeward } from '../../support/edgeward-server.ts';
+import { openEdgeward } from '../../support/servers/edgeward-server.ts';
 import { accepted } from '../../support/worker-pool-records.ts';
 
 const edgeward = await openEdgeward();

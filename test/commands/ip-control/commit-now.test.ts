@@ -7,7 +7,7 @@ import { type CommitWatch, openCommitWatch } from '../../../src/commands/ip-cont
 import { customerDecider } from '../../../src/commands/ip-control/customer.ts';
 import { commitKey, type OpenCommit } from '../../../src/commands/ip-control/customer-state.ts';
 import { isRefusal } from '../../../src/kernel/decider.ts';
-import { openEmbeddedLog } from '../../support/embedded-log.ts';
+import { openEmbeddedLog } from '../../support/stores/embedded-log.ts';
 import { waitUntil } from '../../support/wait-until.ts';
 import { assigned, disable, one, recordCompleted, recordFailed, recordSlice, registered } from './customer-examples.ts';
 

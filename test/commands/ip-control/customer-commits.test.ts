@@ -2,7 +2,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { customerDecider } from '../../../src/commands/ip-control/customer.ts';
 import { commitKey } from '../../../src/commands/ip-control/customer-state.ts';
-import { pendingAddresses, regionAddresses } from '../../../src/events/ip-control/address-ledger.ts';
+import { pendingAddresses, regionAddresses } from '../../../src/domain/ip-control/address-ledger.ts';
 import type { CustomerEvent } from '../../../src/events/ip-control/customer.ts';
 import { specify, stateAfter } from '../../specification.ts';
 import {

@@ -1,10 +1,10 @@
-import { type AddressProblem, isAddressProblem } from '../../../src/kernel/addresses/address-problem.ts';
-import { type Address, parseAddress } from '../../../src/kernel/addresses/address.ts';
-import { parseCidr, rangeOfCidr } from '../../../src/kernel/addresses/cidr.ts';
-import { RangeSet } from '../../../src/kernel/addresses/range-set.ts';
-import { parseRangeTexts } from '../../../src/kernel/addresses/range-text.ts';
+import { type AddressProblem, isAddressProblem } from '../../../src/addresses/address-problem.ts';
+import { type Address, parseAddress } from '../../../src/addresses/address.ts';
+import { parseCidr, rangeOfCidr } from '../../../src/addresses/cidr.ts';
+import { RangeSet } from '../../../src/addresses/range-set.ts';
+import { parseRangeTexts } from '../../../src/addresses/range-text.ts';
 import type { ChangeTarget, CustomerCommand } from '../../../src/commands/ip-control/customer.ts';
-import { contentOf } from '../../../src/events/ip-control/list-content.ts';
+import { contentOf } from '../../../src/domain/ip-control/commit-content.ts';
 import type { CustomerEvent } from '../../../src/events/ip-control/customer.ts';
 import type { CustomerSettings, RouterOutcome } from '../../../src/events/ip-control/vocabulary.ts';
 

@@ -9,8 +9,8 @@ import { isRestored, keptWhileRestored } from '../../../src/commands/ip-control/
 import type { CustomerEvent } from '../../../src/events/ip-control/customer.ts';
 import type { DirectoryEvent } from '../../../src/events/ip-control/directory.ts';
 import type { ListKind } from '../../../src/events/ip-control/vocabulary.ts';
-import { parseRangeTexts } from '../../../src/kernel/addresses/range-text.ts';
-import { RangeSet } from '../../../src/kernel/addresses/range-set.ts';
+import { parseRangeTexts } from '../../../src/addresses/range-text.ts';
+import { RangeSet } from '../../../src/addresses/range-set.ts';
 import { cellRanges, combined, modelsOver, runsIn, runsOf } from '../../kernel/addresses/naive-model.ts';
 import { specify, stateAfter } from '../../specification.ts';
 import { assigned, block, disable, disabled, enable, enabled, one, registered, released } from './customer-examples.ts';

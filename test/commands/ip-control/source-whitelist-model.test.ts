@@ -7,12 +7,12 @@ import {
   pendingWhitelist,
   regionWhitelist,
   whitelistStatus,
-} from '../../../src/events/ip-control/source-whitelist-ledger.ts';
+} from '../../../src/domain/ip-control/source-whitelist-ledger.ts';
 import type { CustomerEvent } from '../../../src/events/ip-control/customer.ts';
-import { RangeSet } from '../../../src/kernel/addresses/range-set.ts';
+import { RangeSet } from '../../../src/addresses/range-set.ts';
 import { isRefusal } from '../../../src/kernel/decider.ts';
-import { coverTexts } from '../../../src/kernel/addresses/cover.ts';
-import { carriedBy } from '../../../src/processes/ip-control/push-to-region.ts';
+import { coverTexts } from '../../../src/addresses/cidr-cover.ts';
+import { carriedBy } from '../../../src/processes/ip-control/pushing/push-to-region.ts';
 import { plain } from '../../specification.ts';
 import { assigned, disabled } from './customer-examples.ts';
 import {

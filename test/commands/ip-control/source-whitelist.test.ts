@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert';
 import { customerDecider } from '../../../src/commands/ip-control/customer.ts';
 import { replayedRequest } from '../../../src/commands/ip-control/source-whitelist.ts';
 import type { CustomerEvent } from '../../../src/events/ip-control/customer.ts';
-import { usedEntries } from '../../../src/events/ip-control/source-whitelist-ledger.ts';
+import { usedEntries } from '../../../src/domain/ip-control/source-whitelist-ledger.ts';
 import { specify, stateAfter } from '../../specification.ts';
 import { assigned, commitRequested, disabled, registered, requestCommit } from './customer-examples.ts';
 import {

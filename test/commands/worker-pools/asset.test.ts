@@ -6,7 +6,7 @@ import type { AssetRecord } from '../../../src/events/worker-pools/asset-records
 import type { AssetEvent } from '../../../src/events/worker-pools/asset.ts';
 import { isRefusal } from '../../../src/kernel/decider.ts';
 import { specify } from '../../specification.ts';
-import { openWorkerPoolHouse } from '../../support/worker-pool-house.ts';
+import { openWorkerPoolHouse } from '../../support/worker-pool-application.ts';
 
 const { given } = specify(assetDecider);
 

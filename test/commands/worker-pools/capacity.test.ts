@@ -2,8 +2,8 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { carryOutScaling } from '../../../src/commands/worker-pools/carry-out-scaling.ts';
 import { activeSlots } from '../../../src/commands/worker-pools/pool-state.ts';
-import type { ScalingDecision } from '../../../src/commands/worker-pools/scaling/decision.ts';
-import { openWorkerPoolHouse } from '../../support/worker-pool-house.ts';
+import type { ScalingDecision } from '../../../src/domain/worker-pools/scaling/decision.ts';
+import { openWorkerPoolHouse } from '../../support/worker-pool-application.ts';
 import { accepted, foundPool } from '../../support/worker-pool-records.ts';
 
 const limits = { max_active_instances: 5, target_max_seconds_per_month: null, max_idle_seconds: 3600 };

@@ -1,6 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { BUSY_MONTH, type Month, simulateMonth } from './simulated-month.ts';
+import { BUSY_MONTH, type Month, simulateMonth } from '../../lab/simulated-month.ts';
 
 const month = simulateMonth(BUSY_MONTH);
 

@@ -2,14 +2,14 @@ import * as fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Architecture } from '../../../src/events/worker-pools/architectures.ts';
-import { decideScaling, type ScalingDecision } from '../../../src/commands/worker-pools/scaling/decision.ts';
+import { decideScaling, type ScalingDecision } from '../../../src/domain/worker-pools/scaling/decision.ts';
 import type {
   PoolSnapshot,
   ScalingSnapshot,
   ScopeSnapshot,
   WorkerActivity,
-} from '../../../src/commands/worker-pools/scaling/snapshot.ts';
-import { carriedOut, launched, link, NOW, pending, pool, scene, total, worker } from './scaling-scene.ts';
+} from '../../../src/domain/worker-pools/scaling/snapshot.ts';
+import { carriedOut, launched, link, NOW, pending, pool, scene, total, worker } from '../../lab/scaling-scene.ts';
 
 const ARCHITECTURES: readonly Architecture[] = ['amd64', 'arm64'];
 const POOLS = ['p1', 'p2', 'p3'];

@@ -1,8 +1,8 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { waitSeconds, workersFor } from '../../../src/commands/worker-pools/scaling/demand.ts';
-import { decideScaling } from '../../../src/commands/worker-pools/scaling/decision.ts';
-import { booting, busy, idle, launched, link, pending, pool, scene, worker } from './scaling-scene.ts';
+import { waitSeconds, workersFor } from '../../../src/domain/worker-pools/scaling/demand.ts';
+import { decideScaling } from '../../../src/domain/worker-pools/scaling/decision.ts';
+import { booting, busy, idle, launched, link, pending, pool, scene, worker } from '../../lab/scaling-scene.ts';
 
 const debian = { name: 'debian', pools: [link('spot')] };
 

@@ -1,10 +1,10 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { administratorEvents } from '../../../src/events/ip-control/administrator.ts';
+import { contentOf } from '../../../src/domain/ip-control/commit-content.ts';
 import { createCodec, UndecodableEvent, UnencodableEvent } from '../../../src/events/codec.ts';
+import { administratorEvents } from '../../../src/events/ip-control/administrator.ts';
 import { customerEvents } from '../../../src/events/ip-control/customer.ts';
 import { directoryEvents } from '../../../src/events/ip-control/directory.ts';
-import { contentOf } from '../../../src/events/ip-control/list-content.ts';
 import { regionEvents } from '../../../src/events/ip-control/region.ts';
 import { webhookDeliveryEvents } from '../../../src/events/ip-control/webhook-delivery.ts';
 import type { Metadata } from '../../../src/kernel/event.ts';

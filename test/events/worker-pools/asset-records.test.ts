@@ -1,7 +1,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ASSET_DATA } from '../../../src/events/worker-pools/asset-records.ts';
-import { check } from '../../../src/events/worker-pools/problems.ts';
+import { check } from '../../../src/events/worker-pools/document-checks.ts';
 
 const ACCOUNT = {
   name: 'aws-main',

@@ -1,4 +1,4 @@
-import type { SchemaName } from '../../../src/events/worker-pools/json-schemas.ts';
+import type { SchemaName } from '../../../src/domain/worker-pools/json-schemas.ts';
 
 /** One row of the specification's tables: what the field takes, and what it does not. */
 export type Row = Readonly<{

@@ -2,9 +2,9 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { z } from 'zod';
-import { jsonSchema, SCHEMA_NAMES, type SchemaName } from '../../../src/events/worker-pools/json-schemas.ts';
+import { jsonSchema, SCHEMA_NAMES, type SchemaName } from '../../../src/domain/worker-pools/json-schemas.ts';
 import { poolLimits, scopeLimits } from '../../../src/events/worker-pools/limits.ts';
-import { check, pathText } from '../../../src/events/worker-pools/problems.ts';
+import { check, pathText } from '../../../src/events/worker-pools/document-checks.ts';
 import { specifications } from '../../../src/events/worker-pools/specifications.ts';
 import { AWS, HETZNER, ROWS, type Row } from './rows.ts';
 

@@ -1,6 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { check } from '../../../src/events/worker-pools/problems.ts';
+import { check } from '../../../src/events/worker-pools/document-checks.ts';
 import { specifications } from '../../../src/events/worker-pools/specifications.ts';
 import { AWS, AWS_REQUIREMENTS, HETZNER } from './rows.ts';
 

@@ -3,10 +3,10 @@ import * as fc from 'fast-check';
 import { Netmask } from 'netmask';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { isAddressProblem } from '../../../src/kernel/addresses/address-problem.ts';
-import { formatAddress } from '../../../src/kernel/addresses/address.ts';
-import { firstAddress, lastAddress, rangeSize } from '../../../src/kernel/addresses/address-range.ts';
-import { cidrAround, formatCidr, parseCidr, rangeOfCidr } from '../../../src/kernel/addresses/cidr.ts';
+import { isAddressProblem } from '../../../src/addresses/address-problem.ts';
+import { formatAddress } from '../../../src/addresses/address.ts';
+import { firstAddress, lastAddress, rangeSize } from '../../../src/addresses/range.ts';
+import { cidrAround, formatCidr, parseCidr, rangeOfCidr } from '../../../src/addresses/cidr.ts';
 
 const ADDRESS = fc.nat({ max: 0xffff_ffff });
 

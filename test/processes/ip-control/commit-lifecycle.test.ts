@@ -1,7 +1,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { contentOf } from '../../../src/events/ip-control/list-content.ts';
-import { pendingAddresses, regionAddresses } from '../../../src/events/ip-control/address-ledger.ts';
+import { pendingAddresses, regionAddresses } from '../../../src/domain/ip-control/address-ledger.ts';
+import { contentOf } from '../../../src/domain/ip-control/commit-content.ts';
 import {
   assigned,
   disable,
@@ -12,7 +12,7 @@ import {
   released,
   requestCommit,
 } from '../../commands/ip-control/customer-examples.ts';
-import { type DeploymentHouse, openDeploymentHouse } from './deployment-house.ts';
+import { type DeploymentHouse, openDeploymentHouse } from './deployment-application.ts';
 
 const test = suite<{ house: DeploymentHouse }>('a commit from change to router');
 const LIST = 'Svc-ACME-CORP-BLACKHOLE';

@@ -13,7 +13,7 @@ import {
   registered,
 } from '../../commands/ip-control/customer-examples.ts';
 import { waitUntil } from '../../support/wait-until.ts';
-import { type DeploymentHouse, openDeploymentHouse } from './deployment-house.ts';
+import { type DeploymentHouse, openDeploymentHouse } from './deployment-application.ts';
 
 const SLOW = 1_000;
 const GOOD_ID = 5_000;

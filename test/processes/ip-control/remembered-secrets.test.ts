@@ -1,6 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { rememberedSecrets } from '../../../src/processes/ip-control/remembered-secrets.ts';
+import { rememberedSecrets } from '../../../src/processes/ip-control/deliver-webhook.ts';
 
 function given(stored: Map<string, string>) {
   let milliseconds = 0;

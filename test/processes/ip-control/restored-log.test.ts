@@ -14,7 +14,7 @@ import {
   requestCommit,
   SETTINGS,
 } from '../../commands/ip-control/customer-examples.ts';
-import { type DeploymentHouse, openDeploymentHouse } from './deployment-house.ts';
+import { type DeploymentHouse, openDeploymentHouse } from './deployment-application.ts';
 
 const test = suite<{ house: DeploymentHouse }>('routers under a restored log');
 const LIST = 'Svc-ACME-CORP-BLACKHOLE';

@@ -5,7 +5,7 @@ import * as assert from 'uvu/assert';
 import type { RegionCommand } from '../../../src/commands/ip-control/region.ts';
 import { isRefusal } from '../../../src/kernel/decider.ts';
 import { assigned, disable, one, registered, requestCommit } from '../../commands/ip-control/customer-examples.ts';
-import { type DeploymentHouse, openDeploymentHouse } from './deployment-house.ts';
+import { type DeploymentHouse, openDeploymentHouse } from './deployment-application.ts';
 
 const test = suite<{ house: DeploymentHouse }>('routers beside commits');
 const LIST = 'Svc-ACME-CORP-BLACKHOLE';

@@ -1,7 +1,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { assigned, disable, enable, one, ranges, registered } from '../../commands/ip-control/customer-examples.ts';
-import { type DeploymentHouse, openDeploymentHouse } from './deployment-house.ts';
+import { type DeploymentHouse, openDeploymentHouse } from './deployment-application.ts';
 
 const test = suite<{ house: DeploymentHouse }>('a router that is slow holds up nobody else');
 const LIST = 'Svc-ACME-CORP-BLACKHOLE';

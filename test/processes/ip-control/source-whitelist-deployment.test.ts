@@ -6,13 +6,13 @@ import { systemClock } from '../../../src/adapters/clock.ts';
 import { systemIds } from '../../../src/adapters/ids.ts';
 import { createOpenRouter } from '../../../src/adapters/routers/open-router.ts';
 import type { CustomerCommand } from '../../../src/commands/ip-control/customer.ts';
-import { whitelistStatus } from '../../../src/events/ip-control/source-whitelist-ledger.ts';
+import { createListTurns } from '../../../src/concurrency/keyed-mutex.ts';
+import { whitelistStatus } from '../../../src/domain/ip-control/source-whitelist-ledger.ts';
 import { isRefusal } from '../../../src/kernel/decider.ts';
 import { openAggregates } from '../../../src/main/aggregates.ts';
 import { openRouterDrivers } from '../../../src/main/router-drivers.ts';
 import type { RouterDriver } from '../../../src/ports/routers.ts';
-import { createListTurns } from '../../../src/processes/ip-control/list-turns.ts';
-import { performDeployCommit } from '../../../src/processes/ip-control/perform-deploy-commit.ts';
+import { performDeployCommit } from '../../../src/processes/ip-control/deploy-commit.ts';
 import {
   approve,
   remove,
@@ -20,8 +20,8 @@ import {
   submit,
   whitelisting,
 } from '../../commands/ip-control/source-whitelist-examples.ts';
-import { routerContext } from '../../support/router-context.ts';
-import { openEmbeddedLog } from '../../support/embedded-log.ts';
+import { routerContext } from '../../support/routers/router-context.ts';
+import { openEmbeddedLog } from '../../support/stores/embedded-log.ts';
 
 const LIST = 'Svc-ACME-CORP-SRC_WHITELIST';
 const context = { actor: 'system:test', requestId: 'test' };

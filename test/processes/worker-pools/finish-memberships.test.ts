@@ -4,10 +4,9 @@ import { addScopeWorkerPool, removeScopeWorkerPool } from '../../../src/commands
 import type { ScopeEvent } from '../../../src/events/worker-pools/scope.ts';
 import type { WorkerPoolEvent } from '../../../src/events/worker-pools/worker-pool.ts';
 import { isRefusal } from '../../../src/kernel/decider.ts';
-import { finishMemberships } from '../../../src/processes/worker-pools/finish-memberships.ts';
-import { performFinishMembership } from '../../../src/processes/worker-pools/perform-finish-membership.ts';
+import { finishMemberships, performFinishMembership } from '../../../src/processes/worker-pools/finish-memberships.ts';
 import { recordedInOrder, specifyProcess } from '../../specification.ts';
-import { openWorkerPoolHouse } from '../../support/worker-pool-house.ts';
+import { openWorkerPoolHouse } from '../../support/worker-pool-application.ts';
 import { accepted, foundPool } from '../../support/worker-pool-records.ts';
 
 const limits = { target_max_seconds_per_month: null, target_latency_seconds: null };

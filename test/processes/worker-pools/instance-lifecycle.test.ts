@@ -4,19 +4,19 @@ import { assetFacts } from '../../../src/commands/worker-pools/asset-facts.ts';
 import { deleteWorkerPool } from '../../../src/commands/worker-pools/delete-worker-pool.ts';
 import { keepAsset } from '../../../src/commands/worker-pools/keep-asset.ts';
 import type { AssetRecord } from '../../../src/events/worker-pools/asset-records.ts';
-import type { WorkerEvent } from '../../../src/events/worker-pools/worker.ts';
 import type { WorkerPoolEvent } from '../../../src/events/worker-pools/worker-pool.ts';
+import type { WorkerEvent } from '../../../src/events/worker-pools/worker.ts';
 import type { Perform } from '../../../src/kernel/process.ts';
 import {
   type InstanceDuty,
   instanceLifecycle,
+  performInstanceLifecycle,
   type RunState,
 } from '../../../src/processes/worker-pools/instance-lifecycle.ts';
-import { performInstanceLifecycle } from '../../../src/processes/worker-pools/perform-instance-lifecycle.ts';
 import { poolMonthMilliseconds } from '../../../src/projections/worker-pools/pool-usage-view.ts';
 import { foldViews, recordedInOrder, specifyProcess } from '../../specification.ts';
 import { createDummyCloud, type DummyCloud } from '../../support/dummy-cloud.ts';
-import { openWorkerPoolHouse, type WorkerPoolHouse } from '../../support/worker-pool-house.ts';
+import { openWorkerPoolHouse, type WorkerPoolHouse } from '../../support/worker-pool-application.ts';
 import { accepted, foundPool } from '../../support/worker-pool-records.ts';
 
 type Watched =

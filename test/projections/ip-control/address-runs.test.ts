@@ -1,11 +1,11 @@
 import * as fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { isAddressProblem } from '../../../src/kernel/addresses/address-problem.ts';
-import type { Address } from '../../../src/kernel/addresses/address.ts';
-import { parseCidr, rangeOfCidr } from '../../../src/kernel/addresses/cidr.ts';
-import { parseRangeTexts } from '../../../src/kernel/addresses/range-text.ts';
-import { RangeSet } from '../../../src/kernel/addresses/range-set.ts';
+import { isAddressProblem } from '../../../src/addresses/address-problem.ts';
+import type { Address } from '../../../src/addresses/address.ts';
+import { parseCidr, rangeOfCidr } from '../../../src/addresses/cidr.ts';
+import { parseRangeTexts } from '../../../src/addresses/range-text.ts';
+import { RangeSet } from '../../../src/addresses/range-set.ts';
 import { addressRuns } from '../../../src/projections/ip-control/address-runs.ts';
 
 function rangeOf(cidr: string) {

@@ -1,17 +1,17 @@
 import { test } from 'uvu';
-import { contentOf } from '../../../src/events/ip-control/list-content.ts';
+import { contentOf } from '../../../src/domain/ip-control/commit-content.ts';
 import type { CustomerEvent } from '../../../src/events/ip-control/customer.ts';
 import { isHandled, type Told } from '../../../src/kernel/event.ts';
 import { commitProjection } from '../../../src/projections/ip-control/commit-view.ts';
-import { recordedInOrder, specifyProjection } from '../../specification.ts';
 import {
-  COMPLETED_AT,
-  commitHeldUp,
-  commitSliceDeployed,
   commitCompleted,
   commitFailed,
+  commitHeldUp,
   commitRequested,
+  commitSliceDeployed,
+  COMPLETED_AT,
 } from '../../commands/ip-control/customer-examples.ts';
+import { recordedInOrder, specifyProjection } from '../../specification.ts';
 
 const handles = new Set<string>(commitProjection.handles);
 type Shown = Parameters<typeof commitProjection.keysOf>[0];

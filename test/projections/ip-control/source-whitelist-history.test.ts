@@ -7,7 +7,7 @@ import {
   type CustomerHistory,
   NO_HISTORY,
   regionsAt,
-} from '../../../src/projections/ip-control/customer-history.ts';
+} from '../../../src/domain/ip-control/customer-history.ts';
 import { plain } from '../../specification.ts';
 import { assigned, commitRequested, disabled } from '../../commands/ip-control/customer-examples.ts';
 import {

@@ -3,7 +3,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { WorkerEvent } from '../../../src/events/worker-pools/worker.ts';
 import type { Recorded } from '../../../src/kernel/event.ts';
-import { epochMilliseconds, instantText, monthOf } from '../../../src/kernel/months.ts';
+import { epochMilliseconds, instantText, monthOf } from '../../../src/domain/worker-pools/months.ts';
 import {
   poolMonthMilliseconds,
   poolUsageProjection,

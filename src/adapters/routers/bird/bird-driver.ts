@@ -1,11 +1,11 @@
-import { type Cidr, formatCidr } from '../../../kernel/addresses/cidr.ts';
+import { type Cidr, formatCidr } from '../../../addresses/cidr.ts';
 import type { Ids } from '../../../ports/ids.ts';
 import { type PreparedChange, type RouterDriver, RouterFailure } from '../../../ports/routers.ts';
-import { createDriverCalls } from '../driver-calls.ts';
-import { type Ending, holdOpen } from '../held-open.ts';
-import { ourLists } from '../list-name.ts';
-import { wantedPrefixes } from '../prefixes.ts';
-import { createTurns, stoppedBefore } from '../turns.ts';
+import { createDriverCalls } from '../driver-kit/driver-calls.ts';
+import { type Ending, holdOpen } from '../driver-kit/held-open.ts';
+import { ourLists } from '../driver-kit/list-name.ts';
+import { wantedPrefixes } from '../driver-kit/prefixes.ts';
+import { createTurns, stoppedBefore } from '../driver-kit/turns.ts';
 import { editionIfOurs, editionOf, parseFile, renderFile } from './bird-file.ts';
 import type { BirdChange, BirdShell, HeldList } from './bird-shell.ts';
 

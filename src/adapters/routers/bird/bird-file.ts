@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { type Cidr, formatCidr } from '../../../kernel/addresses/cidr.ts';
-import { canonicalCidr, compareCidrs } from '../prefixes.ts';
+import { type Cidr, formatCidr } from '../../../addresses/cidr.ts';
+import { canonicalCidr, compareCidrs } from '../driver-kit/prefixes.ts';
 import { symbolsOf } from './bird-symbols.ts';
 
 /** What a list's file holds, whoever wrote it. */

@@ -1,5 +1,5 @@
-import { MAX_ENTRIES_OPTION, mustBe } from '../router-options.ts';
-import { absolutePath, COMMAND_PREFIX_OPTION, word } from '../shell-options.ts';
+import { MAX_ENTRIES_OPTION, mustBe } from '../driver-kit/router-options.ts';
+import { absolutePath, COMMAND_PREFIX_OPTION, word } from '../shell/shell-options.ts';
 
 const SECONDS = 'a number of seconds from 5 to 600';
 

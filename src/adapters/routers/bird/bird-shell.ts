@@ -1,8 +1,8 @@
 import type { Clock } from '../../../ports/clock.ts';
 import { RouterFailure } from '../../../ports/routers.ts';
-import { type Conversation, converse } from '../conversation.ts';
-import type { CommandTransport } from '../remote-command.ts';
-import type { Section } from '../section-reader.ts';
+import { type Conversation, converse } from '../shell/shell-session.ts';
+import type { CommandTransport } from '../shell/remote-command.ts';
+import type { Section } from '../shell/section-reader.ts';
 import { answerIn, valueIn } from './bird-answers.ts';
 import { BIRD_SCRIPT, LOCK_SECONDS, MARK } from './bird-script.ts';
 import { symbolsOf } from './bird-symbols.ts';

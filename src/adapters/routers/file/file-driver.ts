@@ -1,12 +1,12 @@
 import { isAbsolute } from 'node:path';
 import { z } from 'zod';
-import { formatCidr } from '../../../kernel/addresses/cidr.ts';
+import { formatCidr } from '../../../addresses/cidr.ts';
 import { type RouterDriver, RouterFailure } from '../../../ports/routers.ts';
-import { createDriverCalls } from '../driver-calls.ts';
-import { ourLists } from '../list-name.ts';
-import { wantedPrefixes } from '../prefixes.ts';
-import { defineRouterDriver, MAX_ENTRIES_OPTION, mustBe } from '../router-options.ts';
-import { createTurns } from '../turns.ts';
+import { createDriverCalls } from '../driver-kit/driver-calls.ts';
+import { ourLists } from '../driver-kit/list-name.ts';
+import { wantedPrefixes } from '../driver-kit/prefixes.ts';
+import { defineRouterDriver, MAX_ENTRIES_OPTION, mustBe } from '../driver-kit/router-options.ts';
+import { createTurns } from '../driver-kit/turns.ts';
 import { openListDirectory, type ListDirectory } from './list-directory.ts';
 
 const WAITING = 1000;

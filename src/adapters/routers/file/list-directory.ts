@@ -2,10 +2,10 @@ import { constants } from 'node:fs';
 import { access, type FileHandle, open, readdir, rename, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Ids } from '../../../ports/ids.ts';
-import { formatCidr } from '../../../kernel/addresses/cidr.ts';
+import { formatCidr } from '../../../addresses/cidr.ts';
 import { RouterFailure, type RouterFailureCode } from '../../../ports/routers.ts';
-import { canonicalCidr, compareCidrs } from '../prefixes.ts';
-import { stoppedInTime } from '../turns.ts';
+import { canonicalCidr, compareCidrs } from '../driver-kit/prefixes.ts';
+import { stoppedInTime } from '../driver-kit/turns.ts';
 import { draftName, removeLeftOvers } from './drafts.ts';
 
 /** A directory with one file a list. Names have been checked by the caller. */

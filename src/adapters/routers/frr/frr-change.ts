@@ -1,4 +1,4 @@
-import type { Cidr } from '../../../kernel/addresses/cidr.ts';
+import type { Cidr } from '../../../addresses/cidr.ts';
 import type { Entry } from './frr-answers.ts';
 import { LINEAR_SINCE, loadMilliseconds, type RouterSpeed } from './frr-load-time.ts';
 import { type Family, isFulfilled, type Plan, smallestPlan, type Wish, wholePlan } from './frr-plan.ts';

@@ -1,10 +1,10 @@
-import type { Cidr } from '../../../kernel/addresses/cidr.ts';
+import type { Cidr } from '../../../addresses/cidr.ts';
 import type { Clock } from '../../../ports/clock.ts';
 import { type ReplaceOptions, type RouterDriver, RouterFailure } from '../../../ports/routers.ts';
-import { createDriverCalls } from '../driver-calls.ts';
-import { ourLists } from '../list-name.ts';
-import { wantedPrefixes } from '../prefixes.ts';
-import { createTurns, stoppedBefore } from '../turns.ts';
+import { createDriverCalls } from '../driver-kit/driver-calls.ts';
+import { ourLists } from '../driver-kit/list-name.ts';
+import { wantedPrefixes } from '../driver-kit/prefixes.ts';
+import { createTurns, stoppedBefore } from '../driver-kit/turns.ts';
 import { entryTexts } from './frr-answers.ts';
 import { type Change, changeFor, wishesFor } from './frr-change.ts';
 import { entriesWithin, LINEAR_SINCE, type RouterSpeed } from './frr-load-time.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { MAX_ENTRIES_OPTION, mustBe } from '../router-options.ts';
-import { absolutePath, COMMAND_PREFIX_OPTION, word } from '../shell-options.ts';
+import { MAX_ENTRIES_OPTION, mustBe } from '../driver-kit/router-options.ts';
+import { absolutePath, COMMAND_PREFIX_OPTION, word } from '../shell/shell-options.ts';
 
 const SOCKETS = '/var/run/frr';
 const CONFIGURATION = '/etc/frr';

@@ -1,4 +1,4 @@
-import { type Cidr, formatCidr } from '../../../kernel/addresses/cidr.ts';
+import { type Cidr, formatCidr } from '../../../addresses/cidr.ts';
 import type { Entry } from './frr-answers.ts';
 
 export type Family = 'ip' | 'ipv6';

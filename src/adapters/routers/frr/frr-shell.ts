@@ -1,8 +1,8 @@
 import type { Clock } from '../../../ports/clock.ts';
 import { RouterFailure } from '../../../ports/routers.ts';
-import { type Conversation, converse } from '../conversation.ts';
-import type { CommandTransport } from '../remote-command.ts';
-import type { Section } from '../section-reader.ts';
+import { type Conversation, converse } from '../shell/shell-session.ts';
+import type { CommandTransport } from '../shell/remote-command.ts';
+import type { Section } from '../shell/section-reader.ts';
 import { complaintsIn, entriesIn, majorVersionIn, namesIn } from './frr-answers.ts';
 import type { HeldList } from './frr-change.ts';
 import { loadersIn, type RouterSpeed } from './frr-load-time.ts';

@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { createLocalTransport } from '../local-transport.ts';
-import type { CommandTransport } from '../remote-command.ts';
-import { defineRouterDriver, type RouterContext } from '../router-options.ts';
-import { refuseLoginProblems, SSH_OPTIONS, sshLimits, sshTarget } from '../ssh-options.ts';
-import { createSshSession } from '../ssh-session.ts';
-import { createSshTransport } from '../ssh-transport.ts';
+import { createLocalTransport } from '../shell/local-transport.ts';
+import type { CommandTransport } from '../shell/remote-command.ts';
+import { defineRouterDriver, type RouterContext } from '../driver-kit/router-options.ts';
+import { refuseLoginProblems, SSH_OPTIONS, sshLimits, sshTarget } from '../ssh/ssh-options.ts';
+import { createSshSession } from '../ssh/ssh-session.ts';
+import { createSshTransport } from '../ssh/ssh-transport.ts';
 import { createFrrDriver } from './frr-driver.ts';
 import { refuseTwoSockets, VTYSH_OPTIONS, vtyshPlace } from './frr-options.ts';
 import { createFrrShell } from './frr-shell.ts';

@@ -1,7 +1,7 @@
-import { type Cidr, formatCidr } from '../../../kernel/addresses/cidr.ts';
-import { isAddressProblem } from '../../../kernel/addresses/address-problem.ts';
-import { parseCidr } from '../../../kernel/addresses/cidr.ts';
-import { compareCidrs } from '../prefixes.ts';
+import { type Cidr, formatCidr } from '../../../addresses/cidr.ts';
+import { isAddressProblem } from '../../../addresses/address-problem.ts';
+import { parseCidr } from '../../../addresses/cidr.ts';
+import { compareCidrs } from '../driver-kit/prefixes.ts';
 import type { XmlElement } from './xml.ts';
 
 /** How a kind of router writes prefix lists in its configuration. */

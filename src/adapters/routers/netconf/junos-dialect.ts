@@ -1,4 +1,4 @@
-import { type Cidr, formatCidr } from '../../../kernel/addresses/cidr.ts';
+import { type Cidr, formatCidr } from '../../../addresses/cidr.ts';
 import { type Dialect, orderedEntries } from './dialect.ts';
 import { editOperation } from './operations.ts';
 import { childNamed, element, elementsAt, textOf, type XmlElement } from './xml.ts';

@@ -1,9 +1,9 @@
 import { type PreparedChange, type RouterDriver, RouterFailure } from '../../../ports/routers.ts';
-import { createDriverCalls } from '../driver-calls.ts';
-import { holdOpen } from '../held-open.ts';
-import { ourLists } from '../list-name.ts';
-import { wantedPrefixes } from '../prefixes.ts';
-import { createTurns } from '../turns.ts';
+import { createDriverCalls } from '../driver-kit/driver-calls.ts';
+import { holdOpen } from '../driver-kit/held-open.ts';
+import { ourLists } from '../driver-kit/list-name.ts';
+import { wantedPrefixes } from '../driver-kit/prefixes.ts';
+import { createTurns } from '../driver-kit/turns.ts';
 import { refused } from './netconf-change.ts';
 import type { ChangeSteps, NetconfLists } from './netconf-lists.ts';
 import type { NetconfSession } from './netconf-session.ts';

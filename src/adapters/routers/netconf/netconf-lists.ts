@@ -1,7 +1,7 @@
 import type { Clock } from '../../../ports/clock.ts';
 import { type PreparedChange, RouterFailure } from '../../../ports/routers.ts';
 import { type CandidateLockLimits, withCandidate } from './candidate-lock.ts';
-import type { Ending } from '../held-open.ts';
+import type { Ending } from '../driver-kit/held-open.ts';
 import {
   changeList,
   type ChangePlan,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { mustBe, wholeNumber } from '../router-options.ts';
-import { SSH_OPTIONS } from '../ssh-options.ts';
+import { mustBe, wholeNumber } from '../driver-kit/router-options.ts';
+import { SSH_OPTIONS } from '../ssh/ssh-options.ts';
 
 const NETCONF_PORT = 830;
 const TRUTH = 'true or false';

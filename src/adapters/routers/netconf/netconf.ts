@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { RouterDriver } from '../../../ports/routers.ts';
-import { defineRouterDriver, type RouterContext, type RouterDriverKind } from '../router-options.ts';
-import { refuseLoginProblems, sshLimits, sshTarget } from '../ssh-options.ts';
-import { createSshSession } from '../ssh-session.ts';
+import { defineRouterDriver, type RouterContext, type RouterDriverKind } from '../driver-kit/router-options.ts';
+import { refuseLoginProblems, sshLimits, sshTarget } from '../ssh/ssh-options.ts';
+import { createSshSession } from '../ssh/ssh-session.ts';
 import type { Dialect } from './dialect.ts';
 import { JUNOS_DIALECT } from './junos-dialect.ts';
 import { createNetconfDriver } from './netconf-driver.ts';

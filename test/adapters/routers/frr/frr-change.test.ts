@@ -1,11 +1,11 @@
 import * as fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { isAddressProblem } from '../../../../src/kernel/addresses/address-problem.ts';
-import { type Cidr, formatCidr, parseCidr } from '../../../../src/kernel/addresses/cidr.ts';
+import { isAddressProblem } from '../../../../src/addresses/address-problem.ts';
+import { type Cidr, formatCidr, parseCidr } from '../../../../src/addresses/cidr.ts';
 import type { Entry } from '../../../../src/adapters/routers/frr/frr-answers.ts';
 import { changeFor, wishesFor } from '../../../../src/adapters/routers/frr/frr-change.ts';
-import { wantedPrefixes } from '../../../../src/adapters/routers/prefixes.ts';
+import { wantedPrefixes } from '../../../../src/adapters/routers/driver-kit/prefixes.ts';
 
 const LIST = 'Svc-ACME-BLACKHOLE';
 const OLD = { majorVersion: 8, loaders: 2 };

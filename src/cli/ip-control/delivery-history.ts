@@ -1,0 +1,56 @@
+import { webhookDeliveryEvents } from '../../events/ip-control/webhook-delivery.ts';
+import type { Recorded } from '../../kernel/event.ts';
+import { streamName } from '../../kernel/stream-name.ts';
+import type { EventStore } from '../../ports/event-store.ts';
+import type { House } from '../../application/application.ts';
+
+/** The types of events that tell of deliveries. */
+export const DELIVERY_TYPES: readonly string[] = webhookDeliveryEvents.map(({ type }) => type);
+
+type Told = Readonly<{ store: Pick<EventStore, 'read'> }> & Pick<House, 'isCustomerEvent'>;
+
+/**
+ * A customer's history with the deliveries of its webhooks, in the order of the log. Each commit set that is told has a stream of its own for them,
+ * whose events come after the commit's: what is kept in memory is a page, and deliveries of its commits that were recorded later.
+ */
+export async function* withDeliveries(house: Told, customerId: number): AsyncGenerator<readonly Recorded[]> {
+  const toldBefore = new Set<string>();
+  let later: readonly Recorded[] = [];
+  for await (const page of house.store.read(streamName('customer', customerId))) {
+    const deliveries = await Promise.all(tellingIn(page, house, toldBefore).map((id) => deliveriesOf(house, id)));
+    const known = [...later, ...deliveries.flat()];
+    const end = page.at(-1)?.position ?? 0n;
+    later = known.filter(({ position }) => position > end);
+    yield inOrder([...page, ...known.filter(({ position }) => position <= end)]);
+  }
+  if (later.length > 0) yield inOrder(later);
+}
+
+/** Whether an event of the log tells of a delivery to this customer. */
+export function isDeliveryOf(customerId: number, { type, data }: Recorded): boolean {
+  return DELIVERY_TYPES.includes(type) && 'customerId' in data && data.customerId === customerId;
+}
+
+/** The commit sets that these events say are to be told, each where it is said first: a failure and the success after it share a stream. */
+function tellingIn(page: readonly Recorded[], { isCustomerEvent }: Told, toldBefore: Set<string>): readonly string[] {
+  const telling: string[] = [];
+  for (const event of page) {
+    if (!isCustomerEvent(event) || (event.type !== 'CommitFailed' && event.type !== 'CommitCompleted')) continue;
+    const { commitSetId, notify } = event.data;
+    const isNew = notify && !toldBefore.has(commitSetId);
+    if (isNew) telling.push(commitSetId);
+    if (event.type === 'CommitCompleted') toldBefore.delete(commitSetId);
+    else if (isNew) toldBefore.add(commitSetId);
+  }
+  return telling;
+}
+
+async function deliveriesOf({ store }: Told, commitSetId: string): Promise<readonly Recorded[]> {
+  const events: Recorded[] = [];
+  for await (const page of store.read(streamName('webhookDelivery', commitSetId))) events.push(...page);
+  return events;
+}
+
+function inOrder(events: readonly Recorded[]): readonly Recorded[] {
+  return events.toSorted((a, b) => (a.position < b.position ? -1 : 1));
+}

@@ -1,0 +1,63 @@
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+import { streamId } from '../../kernel/stream-name.ts';
+import { BEGINNING, type EventStore } from '../../ports/event-store.ts';
+import type { EvidenceReference, EvidenceStore } from '../../ports/evidence.ts';
+
+export type CopiedEvidence = Readonly<{ copied: number; there: number; problems: readonly string[] }>;
+
+type Evidences = Readonly<{ from: EvidenceStore; to: EvidenceStore }>;
+type Outcome = Readonly<{ is: 'copied' | 'there' }> | Readonly<{ problem: string }>;
+
+/** Of every schema that a submission has had. */
+const submission = z.object({ evidence: z.object({ sha256: z.string() }) });
+
+/** Copies every file that an event of the log names, unless it is there already, and checks each by its SHA-256. */
+export async function copyEvidence(log: EventStore, evidences: Evidences): Promise<CopiedEvidence> {
+  const seen = new Set<string>();
+  const counts = { copied: 0, there: 0 };
+  const problems: string[] = [];
+  for await (const page of log.readAll(BEGINNING)) {
+    for (const { type, stream, revision, data } of page) {
+      if (type !== 'SourceWhitelistSubmitted') continue;
+      const reference = { customerId: Number(streamId(stream)), sha256: submission.parse(data).evidence.sha256 };
+      const key = `${reference.customerId}/${reference.sha256}`;
+      if (seen.has(key)) continue;
+      seen.add(key);
+      const outcome = await copyFile(reference, evidences);
+      if ('problem' in outcome) problems.push(`${stream} revision ${revision}: ${outcome.problem}`);
+      else counts[outcome.is] += 1;
+    }
+  }
+  return { ...counts, problems };
+}
+
+async function copyFile(reference: EvidenceReference, { from, to }: Evidences): Promise<Outcome> {
+  const there = await to.read(reference);
+  if (there !== undefined) {
+    if ((await sha256Of(there)) === reference.sha256) return { is: 'there' };
+    return { problem: 'its evidence is in the target and was altered there' };
+  }
+  const pieces = await from.read(reference);
+  if (pieces === undefined) return { problem: 'its evidence is missing in the source' };
+  const draft = await to.begin(reference.customerId);
+  try {
+    for await (const piece of pieces) await draft.write(piece);
+  } catch (error) {
+    await draft.discard();
+    throw error;
+  }
+  const stored = await draft.store();
+  if (stored.sha256 === reference.sha256) {
+    await stored.keep();
+    return { is: 'copied' };
+  }
+  await stored.release();
+  return { problem: 'its evidence was altered in the source' };
+}
+
+async function sha256Of(pieces: AsyncIterable<Uint8Array>): Promise<string> {
+  const hash = createHash('sha256');
+  for await (const piece of pieces) hash.update(piece);
+  return hash.digest('hex');
+}

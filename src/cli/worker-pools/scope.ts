@@ -1,0 +1,110 @@
+import type { Command } from 'commander';
+import { addScopeWorkerPool, removeScopeWorkerPool } from '../../commands/worker-pools/scope-membership.ts';
+import { type CommandTools, leaf, outputOf } from '../command.ts';
+import { accepted, notFound, operatorContext } from '../output.ts';
+import { scopeLimitsOf, scopeNameOf, wholeNumber } from './options.ts';
+import { yamlLines } from './print.ts';
+
+type MembershipOptions = Readonly<{ priority?: number; limits?: string; json?: boolean }>;
+
+const PRIORITY_MAX = 1_000_000;
+
+/** `scope create | list | show | add_worker_pool | edit_worker_pool | remove_worker_pool`. */
+export function addScopeCommands(program: Command, tools: CommandTools): void {
+  const group = program.command('scope').description('whose work it is, and which worker pools it may use');
+  leaf(group, 'create <name>', 'ensure that a scope exists').action((name: string, options: { json?: boolean }) =>
+    tools.withHouse(async (house) => {
+      const scope = scopeNameOf(name);
+      const command = { type: 'CreateScope', data: { scope } } as const;
+      const { events } = accepted(await house.scopes.handle(scope, command, operatorContext(house.ids)));
+      const created = events.length > 0;
+      outputOf(options, tools).object({ name: scope, created, changed: created }, [
+        `scope ${scope} ${created ? 'created' : 'unchanged'}`,
+      ]);
+    }),
+  );
+  leaf(group, 'list', 'list scopes').action((options: { json?: boolean }) =>
+    tools.withHouse(async (house) => {
+      await house.catchUp();
+      const rows = (await house.views.scopes.list()).map(({ view: { scope, pools } }) => {
+        const names = Object.keys(pools).toSorted();
+        return { name: scope, worker_pools: options.json === true ? names : names.join(',') || null };
+      });
+      outputOf(options, tools).table(['name', 'worker_pools'], rows);
+    }),
+  );
+  leaf(group, 'show <name>', 'show a scope, as YAML').action((name: string, options: { json?: boolean }) =>
+    tools.withHouse(async (house) => {
+      await house.catchUp();
+      const view = await house.views.scopes.get(name);
+      if (view === undefined) throw notFound(`scope ${name} not found.`);
+      const pools = Object.entries(view.pools).toSorted(([, a], [, b]) => b.priority - a.priority);
+      const shown = {
+        name: view.scope,
+        worker_pools: pools.map(([pool, { priority, limits }]) => ({ name: pool, priority, limits })),
+        created_at: view.createdAt,
+        refused: view.refused,
+      };
+      outputOf(options, tools).object(shown, yamlLines(shown));
+    }),
+  );
+  addMembershipCommands(group, tools);
+}
+
+function addMembershipCommands(group: Command, tools: CommandTools): void {
+  membershipOptions(
+    leaf(group, 'add_worker_pool <scope> <pool>', 'let a scope use a pool; asked again, what is named is changed'),
+  ).action(async (scope: string, pool: string, options: MembershipOptions) => {
+    const terms = await termsOf(options);
+    await tools.withHouse(async (house) => {
+      const context = operatorContext(house.ids);
+      const { changed, state } = accepted(await addScopeWorkerPool({ scope, pool }, terms, context, house));
+      print(scope, pool, changed, state.pools[pool], options, tools);
+    });
+  });
+  membershipOptions(
+    leaf(group, 'edit_worker_pool <scope> <pool>', 'change what a scope says about a pool; only what is named changes'),
+  ).action(async (scope: string, pool: string, options: MembershipOptions) => {
+    const terms = await termsOf(options);
+    await tools.withHouse(async (house) => {
+      const command = { type: 'EditScopeWorkerPool', data: { pool, ...terms } } as const;
+      const { events, state } = accepted(await house.scopes.handle(scope, command, operatorContext(house.ids)));
+      print(scope, pool, events.length > 0, state.pools[pool], options, tools);
+    });
+  });
+  leaf(group, 'remove_worker_pool <scope> <pool>', 'take a pool from a scope').action(
+    (scope: string, pool: string, options: { json?: boolean }) =>
+      tools.withHouse(async (house) => {
+        if ((await house.scopes.state(scope)).state.scope === undefined) throw notFound(`scope ${scope} not found.`);
+        const { changed } = accepted(await removeScopeWorkerPool({ scope, pool }, operatorContext(house.ids), house));
+        outputOf(options, tools).object({ scope, worker_pool: pool, changed }, [
+          changed ? `worker pool ${pool} removed from scope ${scope}` : `scope ${scope} has no worker pool ${pool}`,
+        ]);
+      }),
+  );
+}
+
+function membershipOptions(command: Command): Command {
+  return command
+    .option('--priority <n>', 'pools with a higher priority are preferred', wholeNumber(-PRIORITY_MAX, PRIORITY_MAX))
+    .option('--limits <file>', 'scope-level limits, YAML or JSON; - for standard input');
+}
+
+async function termsOf({ priority, limits: source }: MembershipOptions) {
+  const limits = await scopeLimitsOf(source);
+  return { ...(priority === undefined ? {} : { priority }), ...(limits === undefined ? {} : { limits }) };
+}
+
+function print(
+  scope: string,
+  pool: string,
+  changed: boolean,
+  terms: Readonly<{ priority: number; limits: object }> | undefined,
+  options: MembershipOptions,
+  tools: CommandTools,
+): void {
+  const { priority = 0, limits = {} } = terms ?? {};
+  outputOf(options, tools).object({ scope, worker_pool: pool, changed, priority, limits }, [
+    `scope ${scope} uses worker pool ${pool} with priority ${priority}${changed ? '' : ' (unchanged)'}`,
+  ]);
+}

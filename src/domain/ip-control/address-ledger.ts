@@ -1,0 +1,202 @@
+import { isAddressProblem } from '../../addresses/address-problem.ts';
+import { parseCidr, rangeOfCidr } from '../../addresses/cidr.ts';
+import { RangeSet } from '../../addresses/range-set.ts';
+import { parseRangeTexts, rangeTexts } from '../../addresses/range-text.ts';
+import type { AddressRange } from '../../addresses/range.ts';
+import type { CustomerEvent } from '../../events/ip-control/customer.ts';
+import { invariant } from '../../kernel/invariant.ts';
+import {
+  capture,
+  decodeWaiting,
+  encodeWaiting,
+  giveBack,
+  type InDeployment,
+  type Layers,
+  type WaitingJson,
+  withChange,
+} from './layers.ts';
+
+/** A customer's addresses in one region. Pending are the touched ones and the captured ones. */
+export type RegionAddresses = Readonly<{
+  owned: RangeSet;
+  disabled: RangeSet;
+  /** Changed since the last commit was requested. */
+  touched: RangeSet;
+  /** Parts of it after a failed commit. */
+  layers: Layers;
+  inDeployment: InDeployment | undefined;
+}>;
+
+/** A customer's addresses by region number. The meaning of the address events, for every reader of them. */
+export type AddressLedger = ReadonlyMap<number, RegionAddresses>;
+
+export const EMPTY_LEDGER: AddressLedger = new Map();
+
+const NOTHING: RegionAddresses = {
+  owned: RangeSet.empty,
+  disabled: RangeSet.empty,
+  touched: RangeSet.empty,
+  layers: [],
+  inDeployment: undefined,
+};
+
+/** The addresses of one region; a region without any has empty sets. */
+export function regionAddresses(ledger: AddressLedger, regionId: number): RegionAddresses {
+  return ledger.get(regionId) ?? NOTHING;
+}
+
+/** The addresses whose change is not on all routers of the region yet. */
+export function pendingAddresses(region: RegionAddresses): RangeSet {
+  return region.inDeployment === undefined ? region.touched : region.touched.union(region.inDeployment.captured);
+}
+
+/** The ledger after an event; events that are not about addresses change nothing. */
+export function applyToLedger(ledger: AddressLedger, event: CustomerEvent): AddressLedger {
+  switch (event.type) {
+    case 'SubnetAssigned':
+      return change(ledger, event.data.regionId, (region) => ({
+        ...region,
+        owned: region.owned.union(subnetSet(event.data.cidr)),
+      }));
+    case 'SubnetReleased':
+      return change(ledger, event.data.regionId, (region) =>
+        release(region, subnetSet(event.data.cidr), changedAddresses(event.data.wasDisabled)),
+      );
+    case 'AddressesDisabled':
+      return change(ledger, event.data.regionId, (region) => {
+        const changed = changedAddresses(event.data.ranges);
+        return { ...touch(region, changed), disabled: region.disabled.union(changed) };
+      });
+    case 'AddressesEnabled':
+      return change(ledger, event.data.regionId, (region) => {
+        const changed = changedAddresses(event.data.ranges);
+        return { ...touch(region, changed), disabled: region.disabled.difference(changed) };
+      });
+    case 'CommitRequested':
+    case 'CommitCompleted':
+    case 'CommitFailed':
+      if (event.data.list !== 'BLACKHOLE') return ledger;
+      return change(ledger, event.data.regionId, (region) => applyCommit(region, event.type));
+    case 'CommitSliceDeployed':
+    case 'CommitHeldUp':
+    case 'CustomerRegistered':
+    case 'CustomerSettingsChanged':
+    case 'WebhookSecretRotated':
+    case 'WebhookSecretRetired':
+    case 'ApiTokenIssued':
+    case 'ApiTokenRevoked':
+    case 'AddressesKept':
+    case 'SourceWhitelistSubmitted':
+    case 'SourceWhitelistApproved':
+    case 'SourceWhitelistRejected':
+    case 'SourceWhitelistRemoved':
+      return ledger;
+  }
+}
+
+const changedSets = new WeakMap<readonly string[], RangeSet>();
+
+/** Reading few texts again is cheaper than remembering what they spell. */
+const REMEMBERED_FROM = 16;
+
+/** The set that an event's range texts spell. Many are kept beside the texts: decider, views and the answer all ask for them. */
+export function changedAddresses(texts: readonly string[]): RangeSet {
+  if (texts.length < REMEMBERED_FROM) return parseRangeTexts(texts);
+  const known = changedSets.get(texts);
+  if (known !== undefined) return known;
+  const set = parseRangeTexts(texts);
+  changedSets.set(texts, set);
+  return set;
+}
+
+/** The range texts of a set for an event; `changedAddresses` of many need not read them again. */
+export function changedTexts(set: RangeSet): string[] {
+  const texts = rangeTexts(set);
+  if (texts.length >= REMEMBERED_FROM) changedSets.set(texts, set);
+  return texts;
+}
+
+/** The address range of a subnet's CIDR, which was checked before it became an event. */
+export function subnetRange(cidr: string): AddressRange {
+  const parsed = parseCidr(cidr);
+  invariant(!isAddressProblem(parsed), `an event holds the CIDR ${cidr}`);
+  return rangeOfCidr(parsed);
+}
+
+function subnetSet(cidr: string): RangeSet {
+  return RangeSet.of(subnetRange(cidr));
+}
+
+/** A region of which these addresses were changed, whatever was done to them. */
+export function touch(region: RegionAddresses, changed: RangeSet): RegionAddresses {
+  return { ...region, touched: region.touched.union(changed), layers: withChange(region.layers, changed) };
+}
+
+function change(
+  ledger: AddressLedger,
+  regionId: number,
+  apply: (region: RegionAddresses) => RegionAddresses,
+): AddressLedger {
+  return new Map(ledger).set(regionId, apply(regionAddresses(ledger, regionId)));
+}
+
+/** What was disabled in a released subnet must still leave the routers: it stays touched, though nobody can see it any more. */
+function release(region: RegionAddresses, subnet: RangeSet, wasDisabled: RangeSet): RegionAddresses {
+  return {
+    ...touch(region, wasDisabled),
+    owned: region.owned.difference(subnet),
+    disabled: region.disabled.difference(wasDisabled),
+  };
+}
+
+function applyCommit(
+  region: RegionAddresses,
+  type: 'CommitRequested' | 'CommitCompleted' | 'CommitFailed',
+): RegionAddresses {
+  const { touched, disabled, inDeployment } = region;
+  switch (type) {
+    case 'CommitRequested':
+      return { ...region, touched: RangeSet.empty, layers: [], inDeployment: capture(region, disabled, inDeployment) };
+    case 'CommitCompleted':
+      return { ...region, inDeployment: undefined };
+    case 'CommitFailed':
+      return { ...region, ...giveBack(touched, inDeployment), inDeployment: undefined };
+  }
+}
+
+type RegionJson = Readonly<{
+  regionId: number;
+  disabled: readonly string[];
+  touched: readonly string[];
+}> &
+  WaitingJson;
+
+/** A ledger as JSON. What is owned is not in it: the subnets say it. */
+export type LedgerJson = readonly RegionJson[];
+
+type OwnedSubnet = Readonly<{ cidr: string; regionId: number }>;
+
+/** A ledger as JSON. */
+export function encodeLedger(ledger: AddressLedger): LedgerJson {
+  return [...ledger].map(([regionId, { disabled, touched, layers, inDeployment }]) => ({
+    regionId,
+    disabled: rangeTexts(disabled),
+    touched: rangeTexts(touched),
+    ...encodeWaiting(layers, inDeployment),
+  }));
+}
+
+/** The ledger that was encoded, given the subnets that the customer had then. */
+export function decodeLedger(regions: LedgerJson, subnets: readonly OwnedSubnet[]): AddressLedger {
+  const ledger = new Map<number, RegionAddresses>();
+  for (const { regionId, disabled, touched, ...waiting } of regions) {
+    const own = subnets.filter((subnet) => subnet.regionId === regionId);
+    ledger.set(regionId, {
+      owned: RangeSet.of(...own.map(({ cidr }) => subnetRange(cidr))),
+      disabled: parseRangeTexts(disabled),
+      touched: parseRangeTexts(touched),
+      ...decodeWaiting(waiting),
+    });
+  }
+  return ledger;
+}

@@ -1,0 +1,86 @@
+import { RangeSet } from '../../addresses/range-set.ts';
+import { parseRangeTexts, rangeTexts } from '../../addresses/range-text.ts';
+
+/**
+ * What was changed, part by part, the newest first: a part for each time that a commit has captured changes before all was on the
+ * routers. Where a list comes in slices, the newest changes come first, after a restart and after a failure too.
+ */
+export type Layers = readonly RangeSet[];
+
+/** What a commit under way carries: what is no longer pending when it succeeds, and the addresses that it puts on routers. */
+export type InDeployment = Readonly<{ captured: RangeSet; content: RangeSet; layers: Layers }>;
+
+/** What is to be captured by the next commit; `layers` are its parts where a commit has failed, and none otherwise. */
+type Waiting = Readonly<{ touched: RangeSet; layers: Layers }>;
+
+/** So many are told apart; of older ones only that they are older. */
+const LAYERS_MAX = 16;
+
+/** What waits after another change. There are no layers to keep as long as no commit has failed, which costs nothing. */
+export function withChange(layers: Layers, changed: RangeSet): Layers {
+  const [newest, ...older] = layers;
+  return newest === undefined ? layers : [newest.union(changed), ...older];
+}
+
+/** What a commit carries that takes all that waits, and goes on with what one under way has carried. */
+export function capture(
+  { touched, layers }: Waiting,
+  content: RangeSet,
+  before: InDeployment | undefined,
+): InDeployment {
+  const waiting = layers.length === 0 ? [touched] : layers;
+  const all = bounded([...waiting, ...(before?.layers ?? [])].filter((layer, at) => at === 0 || !layer.isEmpty));
+  const [first, ...older] = all;
+  return {
+    captured: before === undefined ? touched : touched.union(before.captured),
+    content,
+    layers: first?.isEmpty === true && older.length > 0 ? older : all,
+  };
+}
+
+/** What waits after a commit has failed: what it carried, behind what was changed since. */
+export function giveBack(touched: RangeSet, before: InDeployment | undefined): Waiting {
+  if (before === undefined) return { touched, layers: [] };
+  return { touched: touched.union(before.captured), layers: bounded([touched, ...before.layers]) };
+}
+
+function bounded(layers: Layers): Layers {
+  if (layers.length <= LAYERS_MAX) return layers;
+  const older = layers.slice(LAYERS_MAX - 1).reduce((all, layer) => all.union(layer), RangeSet.empty);
+  return [...layers.slice(0, LAYERS_MAX - 1), older];
+}
+
+/** Parts of a region as JSON, left out where they say nothing. */
+export type WaitingJson = Readonly<{
+  layers?: readonly (readonly string[])[];
+  captured?: readonly string[];
+  content?: readonly string[];
+  capturedLayers?: readonly (readonly string[])[];
+}>;
+
+/** The layers of what waits, and what a commit under way carries, as JSON. */
+export function encodeWaiting(layers: Layers, inDeployment: InDeployment | undefined): WaitingJson {
+  const waiting = layers.length === 0 ? {} : { layers: layers.map(rangeTexts) };
+  if (inDeployment === undefined) return waiting;
+  const { captured, content, layers: own } = inDeployment;
+  return {
+    ...waiting,
+    captured: rangeTexts(captured),
+    content: rangeTexts(content),
+    ...(own.length === 1 ? {} : { capturedLayers: own.map(rangeTexts) }),
+  };
+}
+
+/** What was encoded. */
+export function decodeWaiting({
+  layers = [],
+  captured,
+  content,
+  capturedLayers,
+}: WaitingJson): Readonly<{ layers: Layers; inDeployment: InDeployment | undefined }> {
+  const waiting = layers.map(parseRangeTexts);
+  if (captured === undefined || content === undefined) return { layers: waiting, inDeployment: undefined };
+  const all = parseRangeTexts(captured);
+  const parts = capturedLayers === undefined ? [all] : capturedLayers.map(parseRangeTexts);
+  return { layers: waiting, inDeployment: { captured: all, content: parseRangeTexts(content), layers: parts } };
+}

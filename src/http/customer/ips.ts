@@ -1,0 +1,216 @@
+import { raw, type Request, type RequestHandler, type Response, Router } from 'express';
+import type { z } from 'zod';
+import { changedAddresses, pendingAddresses, regionAddresses } from '../../domain/ip-control/address-ledger.ts';
+import { formatAddress } from '../../addresses/address.ts';
+import { isRefusal } from '../../kernel/decider.ts';
+import type { ChangeTarget, CustomerCommand } from '../../commands/ip-control/customer.ts';
+import type { CommitStatus, RegionsCommitted } from '../../commands/ip-control/commit-now.ts';
+import type { CustomerState, Registered } from '../../commands/ip-control/customer-state.ts';
+import type { Aggregate, CommandContext, Handled } from '../../commands/handle.ts';
+import type { CustomerEvent } from '../../events/ip-control/customer.ts';
+import {
+  type FieldErrors,
+  methodNotAllowed,
+  type Problem,
+  problems,
+  refused,
+  sendJson,
+  sendProblem,
+} from '../problems.ts';
+import { queryErrors } from '../middleware/query.ts';
+import { repeatedFields } from '../middleware/repeated-fields.ts';
+import { regionLimits, type RegionView } from '../../projections/ip-control/region-view.ts';
+import type { Views } from '../../projections/engine/view-cache.ts';
+import { callerOf, contextOf } from '../middleware/request-context.ts';
+import { checked } from '../middleware/validation.ts';
+import { requireWhole } from '../middleware/whole-requests.ts';
+import { type BulkChange, bulkBody, singleBody } from './address-change-body.ts';
+import { readListedChange } from './bulk-body-scanner.ts';
+
+export type IpDependencies = Readonly<{
+  customers: Aggregate<CustomerCommand, CustomerState, CustomerEvent>;
+  views: Readonly<{ regions: Pick<Views<RegionView>, 'list'> }>;
+  /** Deploys all that is pending in some regions now, and waits for it within the bound for synchronous requests. */
+  commitNow: (customerId: number, regionIds: readonly number[], context: CommandContext) => Promise<RegionsCommitted>;
+  /** Waits (bounded) until every view shows this position. */
+  shown: (position: bigint) => Promise<boolean>;
+}>;
+
+const BODY_BYTES_MAX = 1024 * 1024;
+/** With parameters or none; a charset can only be UTF-8. */
+const JSON_TYPE = /^application\/json *(?:;(?! *charset *=)[^;]*|; *charset *= *"?utf-8"? *)*$/i;
+/** Does not read what is not UTF-8 as replacement characters. */
+const UTF8 = new TextDecoder('utf-8', { fatal: true });
+const SYNCHRONOUS_NOT_ALLOWED: Problem = { status: 403, message: 'synchronous mode is not enabled for your account' };
+
+/** `POST /ips/enable`, `/ips/disable`, `/ips/bulk`. */
+export function ipRoutes(dependencies: IpDependencies): Router {
+  const router = Router({ caseSensitive: true, strict: false });
+  const body = [requireJson, raw({ limit: BODY_BYTES_MAX, type: () => true }), requireWhole];
+  // What must be quick under attack comes first.
+  for (const action of ['disable', 'enable'] as const) {
+    router
+      .route(`/ips/${action}`)
+      .post(
+        ...body,
+        checkedRoute(singleBody, (value, response) => changeOne(action, value, response, dependencies)),
+      )
+      .all(onlyPost);
+  }
+  router
+    .route('/ips/bulk')
+    .post(
+      ...body,
+      checkedRoute(bulkBody, (value, response) => changeMany(value, response, dependencies), readListedChange),
+    )
+    .all(onlyPost);
+  return router;
+}
+
+function onlyPost(_request: Request, response: Response): void {
+  sendProblem(response, methodNotAllowed(['POST']));
+}
+
+/** 415 for a body that does not say that it is JSON. A request without any body goes on and is told what is missing. */
+const requireJson: RequestHandler = (request, response, next) => {
+  const { 'content-length': length, 'content-type': type, 'transfer-encoding': encoding } = request.headers;
+  const hasBody = length !== '0' && (length ?? encoding) !== undefined;
+  if ((hasBody || type !== undefined) && !JSON_TYPE.test(type ?? '')) sendProblem(response, problems.wrongContentType);
+  // Said at once: the parser would read all of it first.
+  else if (Number(length ?? 0) > BODY_BYTES_MAX) sendProblem(response, problems.bodyTooLarge);
+  else next();
+};
+
+/** What a body says; a request without any says `{}`. RFC 8259: JSON between systems is UTF-8, with or without a mark at its start. */
+function readJson(body: unknown): Readonly<{ sent: unknown; errors: FieldErrors }> | undefined {
+  if (!(body instanceof Uint8Array) || body.length === 0) return { sent: {}, errors: {} };
+  try {
+    const text = UTF8.decode(body);
+    const sent: unknown = JSON.parse(text);
+    return { sent, errors: Object.fromEntries(repeatedFields(text).map((path) => [path, ['must be given once.']])) };
+  } catch {
+    return undefined;
+  }
+}
+
+/** Account flag first, then the body: the order of checks of every endpoint. What `readQuickly` gives has been checked, and has no flag. */
+function checkedRoute<T>(
+  schema: z.ZodType<T>,
+  respond: (value: T, response: Response) => Promise<void>,
+  readQuickly?: (body: Uint8Array) => T | undefined,
+): RequestHandler {
+  return async (request, response) => {
+    const body: unknown = request.body;
+    const query = queryErrors(request);
+    const quick = body instanceof Uint8Array && Object.keys(query).length === 0 ? readQuickly?.(body) : undefined;
+    if (quick !== undefined) return respond(quick, response);
+    const read = readJson(body);
+    if (read === undefined) return sendProblem(response, problems.malformedJson);
+    const { sent } = read;
+    const { allowSynchronous } = callerOf(response).customer.settings;
+    if (
+      !allowSynchronous &&
+      typeof sent === 'object' &&
+      sent !== null &&
+      'synchronous' in sent &&
+      sent.synchronous === true
+    ) {
+      return sendProblem(response, SYNCHRONOUS_NOT_ALLOWED);
+    }
+    const outcome = checked(schema, sent, { ...query, ...read.errors });
+    if ('problem' in outcome) return sendProblem(response, outcome.problem);
+    await respond(outcome.value, response);
+  };
+}
+
+type OneChange = Readonly<{ target: ChangeTarget; synchronous: boolean }>;
+
+async function changeOne(
+  action: 'enable' | 'disable',
+  { target, synchronous }: OneChange,
+  response: Response,
+  dependencies: IpDependencies,
+): Promise<void> {
+  if (target.mode !== 'one')
+    return sendProblem(response, { ...problems.internal, because: `a single address was read as ${target.mode}` });
+  const { address } = target;
+  const changed = await change({ action, synchronous, target }, response, dependencies);
+  if (changed === undefined) return;
+  const regionId = [...changed.state.ledger].find(([, { owned }]) => owned.contains(address))?.[0];
+  const regionIds = regionId === undefined ? [] : [regionId];
+  const { state, status } = synchronous ? await deployed(changed.state, regionIds, response, dependencies) : changed;
+  const isPending = regionIds.some((id) => pendingAddresses(regionAddresses(state.ledger, id)).contains(address));
+  sendJson(response, 200, {
+    data: { address: formatAddress(address), status: `${action}d`, pending_change: isPending },
+    meta: meta(state, regionIds, status),
+  });
+}
+
+async function changeMany(
+  { action, target, synchronous }: BulkChange,
+  response: Response,
+  dependencies: IpDependencies,
+): Promise<void> {
+  const changed = await change({ action, synchronous, target }, response, dependencies);
+  if (changed === undefined || target.mode === 'one') return;
+  let count = 0n;
+  for (const event of changed.events) {
+    if (event.type === 'AddressesDisabled' || event.type === 'AddressesEnabled')
+      count += changedAddresses(event.data.ranges).count();
+  }
+  const regionIds = [...changed.state.ledger].filter(([, { owned }]) => owned.intersects(target.set)).map(([id]) => id);
+  const { state, status } = synchronous ? await deployed(changed.state, regionIds, response, dependencies) : changed;
+  sendJson(response, 200, { data: { changed: count, action }, meta: meta(state, regionIds, status) });
+}
+
+type Changed = Omit<Handled<CustomerState, CustomerEvent>, 'state'> &
+  Readonly<{ state: Registered; status?: undefined }>;
+
+/** Records the change and waits until it can be read; `undefined` when a problem was answered instead. */
+async function change(
+  data: Extract<CustomerCommand, { type: 'ChangeAddresses' }>['data'],
+  response: Response,
+  { customers, views, shown }: IpDependencies,
+): Promise<Changed | undefined> {
+  const limits = regionLimits((await views.regions.list()).map(({ view }) => view));
+  const answer = await customers.handle(
+    callerOf(response).customer.customerId,
+    { type: 'ChangeAddresses', data: { ...data, limits } },
+    commandContext(response),
+  );
+  if (isRefusal(answer)) {
+    sendProblem(response, refused(answer));
+    return undefined;
+  }
+  const { state } = answer;
+  if (state.phase === 'unregistered') {
+    sendProblem(response, problems.authenticationRequired);
+    return undefined;
+  }
+  await shown(answer.position);
+  return { ...answer, state };
+}
+
+/** Has all that is pending in the regions deployed, and gives the state that the answer tells of. */
+async function deployed(
+  before: Registered,
+  regionIds: readonly number[],
+  response: Response,
+  { commitNow, shown }: IpDependencies,
+): Promise<Readonly<{ state: Registered; status: CommitStatus }>> {
+  const { customerId } = callerOf(response).customer;
+  const { state, status, position } = await commitNow(customerId, regionIds, commandContext(response));
+  await shown(position);
+  return { state: state.phase === 'unregistered' ? before : state, status };
+}
+
+function commandContext(response: Response): CommandContext {
+  return { actor: `token:${callerOf(response).tokenId}`, requestId: contextOf(response).requestId };
+}
+
+function meta(state: Registered, regionIds: readonly number[], commit: CommitStatus | undefined): object {
+  const pending = regionIds.reduce((sum, id) => sum + pendingAddresses(regionAddresses(state.ledger, id)).count(), 0n);
+  return commit === undefined
+    ? { pending_changes: pending }
+    : { synchronous: true, commit_status: commit, pending_changes: pending };
+}

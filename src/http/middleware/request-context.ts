@@ -1,0 +1,63 @@
+import { randomUUID } from 'node:crypto';
+import type { ServerResponse } from 'node:http';
+import type { Request, Response } from 'express';
+import { invariant } from '../../kernel/invariant.ts';
+import type { CustomerView } from '../../projections/ip-control/customer-view.ts';
+
+/** Who is calling: a customer, through one of its tokens. */
+export type Caller = Readonly<{ customer: CustomerView; tokenId: string }>;
+
+/** What the middlewares find out about one request. */
+export type RequestContext = { requestId: string; startedMilliseconds: number; caller: Caller | undefined };
+
+declare global {
+  // Express's own way for types to say what `response.locals` holds.
+  namespace Express {
+    interface Locals {
+      context?: RequestContext;
+    }
+  }
+}
+
+const SANE_REQUEST_ID = /^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$/;
+
+/** Gives a request its context, with an id, an incoming one that looks sane included, and sends the id back. */
+export function openContext(request: Request, response: Response): RequestContext {
+  const incoming = request.headers['x-request-id'];
+  const requestId = typeof incoming === 'string' && SANE_REQUEST_ID.test(incoming) ? incoming : randomUUID();
+  const context = { requestId, startedMilliseconds: performance.now(), caller: undefined };
+  response.locals.context = context;
+  response.setHeader('X-Request-Id', requestId);
+  return context;
+}
+
+/** The context of a response that passed `openContext`. */
+export function contextOf(response: Response): RequestContext {
+  const { context } = response.locals;
+  invariant(context, 'every request has a context');
+  return context;
+}
+
+const refusedByParser = new WeakSet<ServerResponse>();
+
+/** Notes that the HTTP parser has refused the rest of a request, which is answered and done with. */
+export function noteRefused(response: ServerResponse): void {
+  refusedByParser.add(response);
+}
+
+/** Whether the HTTP parser has refused the rest of the request. */
+export function wasRefused(response: ServerResponse): boolean {
+  return refusedByParser.has(response);
+}
+
+/** The caller of a request that passed authentication. */
+export function callerOf(response: Response): Caller {
+  const { caller } = contextOf(response);
+  invariant(caller, 'the route is behind authentication');
+  return caller;
+}
+
+/** The bearer token of a request. */
+export function bearerToken(request: Request): string | undefined {
+  return /^Bearer +([A-Za-z0-9._~+/=-]{1,512}) *$/i.exec(request.headers.authorization ?? '')?.[1];
+}

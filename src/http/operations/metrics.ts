@@ -1,0 +1,153 @@
+import { createServer, type Server } from 'node:http';
+import { Temporal } from '@js-temporal/polyfill';
+import { listKind } from '../../events/ip-control/vocabulary.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Log } from '../../ports/log.ts';
+import type { RouterUpkeep, RouterUpkeepView } from '../../projections/ip-control/router-upkeep-view.ts';
+import { type WaitingChangeView, waitingSeconds } from '../../projections/ip-control/waiting-change-view.ts';
+import type { Views } from '../../projections/engine/view-cache.ts';
+
+const TEXT_FORMAT = 'text/plain; version=0.0.4; charset=utf-8';
+
+type Gauge = Readonly<{ name: string; help: string; of: (router: RouterUpkeep) => number | undefined }>;
+
+const GAUGES: readonly Gauge[] = [
+  {
+    name: 'edgeward_router_enabled',
+    help: 'Whether commits count the router: 0 when it is disabled or still being brought up to date.',
+    of: ({ phase }) => Number(phase === 'enabled'),
+  },
+  {
+    name: 'edgeward_router_drifted_lists',
+    help: 'Our lists on the router that are not as the last commits left them.',
+    of: ({ drifted }) => drifted.length,
+  },
+  {
+    name: 'edgeward_router_unowned_lists',
+    help: 'Lists with our prefix on the router that belong to no customer.',
+    of: ({ unowned }) => unowned,
+  },
+  {
+    name: 'edgeward_router_unsaved',
+    help: 'Whether something is in force on the router that it could not save: a restart loses it.',
+    of: ({ unsavedSince }) => Number(unsavedSince !== null),
+  },
+  {
+    name: 'edgeward_router_last_drift_timestamp_seconds',
+    help: 'When a list was last found changed by others.',
+    of: ({ driftedAt }) => secondsOf(driftedAt),
+  },
+  {
+    name: 'edgeward_router_last_repair_timestamp_seconds',
+    help: 'When such a list was last put right, or found so.',
+    of: ({ repairedAt }) => secondsOf(repairedAt),
+  },
+];
+
+/** `GET /metrics` for a monitoring system, in Prometheus' text format; not listening yet. It names routers and regions, and no customer. */
+export function createMetricsServer(
+  views: Readonly<{
+    routerUpkeep: Pick<Views<RouterUpkeepView>, 'list'>;
+    waitingChanges: Pick<Views<WaitingChangeView>, 'list'>;
+  }>,
+  restored: () => Promise<readonly RestoredRegion[]>,
+  { clock, log, lastSeen }: Readonly<{ clock: Clock; log: Log; lastSeen: LastSeen }>,
+): Server {
+  return createServer((request, response) => {
+    const [path] = (request.url ?? '').split('?');
+    if (path !== '/metrics') return void response.writeHead(404).end();
+    if (request.method !== 'GET' && request.method !== 'HEAD')
+      return void response.writeHead(405, { Allow: 'GET, HEAD' }).end();
+    Promise.all([views.routerUpkeep.list(), views.waitingChanges.list(), restored()]).then(
+      ([upkeep, waiting, regions]) => {
+        const names = new Map(upkeep.map(({ key, view }) => [Number(key), view.region]));
+        const changes = waiting.map(({ view }) => view);
+        return response
+          .writeHead(200, { 'Content-Type': TEXT_FORMAT })
+          .end(
+            metricsText(upkeep.map(({ view }) => view)) +
+              lastSeenText(upkeep, lastSeen) +
+              waitingText(names, changes, clock.now().epochMilliseconds) +
+              restoredText(regions),
+          );
+      },
+      (error: unknown) => {
+        log.warn({ error }, 'metrics could not be read');
+        response.writeHead(503, { 'Retry-After': '5' }).end();
+      },
+    );
+  });
+}
+
+/** All gauges of all routers (Prometheus exposition formats, "Text-based format"). */
+export function metricsText(regions: readonly RouterUpkeepView[]): string {
+  return GAUGES.map(({ name, help, of }) => {
+    const samples = regions.flatMap(({ region, routers }) =>
+      routers.flatMap((router) => {
+        const value = of(router);
+        return value === undefined
+          ? []
+          : [`${name}{region="${escaped(region)}",router="${escaped(router.name)}"} ${value}\n`];
+      }),
+    );
+    return `# HELP ${name} ${help}\n# TYPE ${name} gauge\n${samples.join('')}`;
+  }).join('');
+}
+
+/** When a router last did what this server asked of it, in milliseconds since 1970; undefined when it has not yet. */
+export type LastSeen = (regionId: number, router: string) => number | undefined;
+
+/** The gauge of when each router was last seen; `key` is the region's number. */
+export function lastSeenText(
+  regions: readonly Readonly<{ key: string; view: RouterUpkeepView }>[],
+  lastSeen: LastSeen,
+): string {
+  const name = 'edgeward_router_last_seen_timestamp_seconds';
+  const help = 'When the router last did what this server asked of it: a look, a push, reading back.';
+  const samples = regions.flatMap(({ key, view: { region, routers } }) =>
+    routers.flatMap((router) => {
+      const milliseconds = lastSeen(Number(key), router.name);
+      if (milliseconds === undefined) return [];
+      return [`${name}{region="${escaped(region)}",router="${escaped(router.name)}"} ${milliseconds / 1000}\n`];
+    }),
+  );
+  return `# HELP ${name} ${help}\n# TYPE ${name} gauge\n${samples.join('')}`;
+}
+
+/** How long the oldest change of each region and list waits; 0 where all are on the routers. */
+export function waitingText(
+  regions: ReadonlyMap<number, string>,
+  changes: readonly WaitingChangeView[],
+  nowMilliseconds: number,
+): string {
+  const name = 'edgeward_oldest_waiting_change_seconds';
+  const help = 'The age of the oldest change that is not on all routers of the region; 0 when there is none.';
+  const samples = [...regions].flatMap(([regionId, region]) =>
+    listKind.options.map((list) => {
+      const own = changes.filter((change) => change.regionId === regionId && change.list === list);
+      const age = own.reduce((oldest, change) => Math.max(oldest, waitingSeconds(change, nowMilliseconds)), 0);
+      return `${name}{region="${escaped(region)}",list="${list}"} ${age}\n`;
+    }),
+  );
+  return `# HELP ${name} ${help}\n# TYPE ${name} gauge\n${samples.join('')}`;
+}
+
+/** A region, and whether its routers keep what a restored log does not explain. */
+export type RestoredRegion = Readonly<{ region: string; restored: boolean }>;
+
+/** The gauge of the restored state, region by region. */
+export function restoredText(regions: readonly RestoredRegion[]): string {
+  const name = 'edgeward_restored';
+  const help =
+    'Whether the log was restored from an older copy, so that the routers of the region keep what it does not explain.';
+  const samples = regions.map(({ region, restored }) => `${name}{region="${escaped(region)}"} ${Number(restored)}\n`);
+  return `# HELP ${name} ${help}\n# TYPE ${name} gauge\n${samples.join('')}`;
+}
+
+function escaped(label: string): string {
+  return label.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n');
+}
+
+function secondsOf(instant: string | null): number | undefined {
+  return instant === null ? undefined : Temporal.Instant.from(instant).epochMilliseconds / 1000;
+}

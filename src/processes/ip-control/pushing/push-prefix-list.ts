@@ -1,0 +1,100 @@
+import { type Keeping, NOT_REPLACED, wantedOn } from '../../../commands/ip-control/kept-lists.ts';
+import type { RouterOutcome } from '../../../events/ip-control/vocabulary.ts';
+import type { Clock } from '../../../ports/clock.ts';
+import { type RouterDriver, RouterFailure, type RouterFailureCode } from '../../../ports/routers.ts';
+import { describeFailure, type HeldList, isNotSaved, isSameList, isUnreadable, withDeadline } from './router-calls.ts';
+
+export type Push = Readonly<{
+  router: string;
+  driver: RouterDriver;
+  list: string;
+  /** Canonical CIDR texts in order: all that the list is to hold. */
+  prefixes: readonly string[];
+  /** While the log is a restored one: what the router holds beside it stays, but for what the log explains. */
+  keeping?: Keeping | undefined;
+  timeoutMilliseconds: number;
+}>;
+
+/**
+ * Makes one router hold a list: compare first, change only what differs, read back, compare. Never rejects.
+ * Whatever the change answered, or did not answer, only what the router holds afterwards decides.
+ */
+export async function pushPrefixList(push: Push, clock: Clock, signal: AbortSignal): Promise<RouterOutcome> {
+  return (await tryPush(push, clock, signal)).outcome;
+}
+
+/** How a push went; `code` of what went wrong. */
+export type Tried = Readonly<{
+  outcome: RouterOutcome;
+  code?: RouterFailureCode;
+  /** Nothing was sent, as it would take too long: what the router holds and is to hold, and about how many new entries it would take in that time. */
+  tooLarge?: Readonly<{ held: readonly string[]; wanted: readonly string[]; possible: number }>;
+}>;
+
+/** As `pushPrefixList`, and says more of how it went. `patienceMilliseconds`: a change that takes longer is not to be begun. */
+export async function tryPush(
+  push: Push & Readonly<{ patienceMilliseconds?: number }>,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<Tried> {
+  const { router, driver, list, keeping, timeoutMilliseconds, patienceMilliseconds = timeoutMilliseconds } = push;
+  const started = clock.monotonicMilliseconds();
+  let [prefixes, kept] = [push.prefixes, 0];
+  const elapsed = (): number => clock.monotonicMilliseconds() - started;
+  let isUnsaved = false;
+  const outcome = (result: RouterOutcome['result'], untouched: boolean, because?: string): RouterOutcome => ({
+    router,
+    result,
+    untouched,
+    ...(because === undefined ? {} : { because }),
+    ...(result === 'confirmed' && isUnsaved ? { saved: false } : {}),
+    ...(kept === 0 ? {} : { kept }),
+    milliseconds: Math.round(elapsed()),
+  });
+  const bounded = <T>(work: (within: AbortSignal) => Promise<T>): Promise<T> =>
+    withDeadline(work, timeoutMilliseconds - elapsed(), clock, signal);
+  let before: HeldList = 'absent';
+  try {
+    before = await bounded((within) => driver.read(list, within));
+    const wanted = wantedOn(before, prefixes, keeping);
+    if ('problem' in wanted) return { outcome: outcome('failed', true, wanted.problem) };
+    [prefixes, kept] = [wanted.prefixes, wanted.kept.length];
+    if (isSameList(before, prefixes)) return { outcome: outcome('confirmed', true) };
+  } catch (error) {
+    // What can't be read as a list is none of ours, and is replaced; what a restored log does not explain may be in it.
+    if (!isUnreadable(error)) return { outcome: outcome('failed', true, describeFailure(error)), ...codeOf(error) };
+    if (keeping !== undefined)
+      return { outcome: outcome('failed', true, `${describeFailure(error)}; ${NOT_REPLACED}`) };
+  }
+  const failure = await bounded(async (within) => {
+    const patience = Math.min(timeoutMilliseconds, patienceMilliseconds) - elapsed();
+    await driver.replace(list, prefixes, within, { timeoutMilliseconds: patience });
+    return undefined;
+  }).catch((error: unknown) => ({ error }));
+  isUnsaved = failure !== undefined && isNotSaved(failure.error);
+  const because = failure === undefined ? undefined : describeFailure(failure.error);
+  const code = failure === undefined ? {} : codeOf(failure.error);
+  const possible = failure?.error instanceof RouterFailure ? failure.error.possible : undefined;
+  if (possible !== undefined) {
+    const held = before === 'absent' ? [] : before;
+    return { outcome: outcome('failed', true, because), ...code, tooLarge: { held, wanted: prefixes, possible } };
+  }
+  try {
+    // A change that timed out has used up the time: reading back, which decides, gets its own.
+    const held = await withDeadline((within) => driver.read(list, within), timeoutMilliseconds, clock, signal);
+    // A list that holds is a success; what else went wrong is told all the same.
+    if (isSameList(held, prefixes)) return { outcome: outcome('confirmed', false, because), ...code };
+    return {
+      outcome: outcome('failed', false, because ?? 'the list reads back differently from what was sent'),
+      ...code,
+    };
+  } catch (error) {
+    const said = describeFailure(error);
+    const both = because === undefined ? said : `${because}; then, reading back: ${said}`;
+    return { outcome: outcome('unknown', false, both), ...(failure === undefined ? codeOf(error) : code) };
+  }
+}
+
+function codeOf(error: unknown): Readonly<{ code?: RouterFailureCode }> {
+  return error instanceof RouterFailure ? { code: error.code } : {};
+}

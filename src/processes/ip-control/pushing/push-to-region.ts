@@ -1,0 +1,225 @@
+import type { Aggregate } from '../../../commands/handle.ts';
+import type { CustomerCommand } from '../../../commands/ip-control/customer.ts';
+import { commitKey, type CustomerState } from '../../../commands/ip-control/customer-state.ts';
+import type { Keeping, KeepingDependencies } from '../../../commands/ip-control/kept-lists.ts';
+import type { RegionCommand } from '../../../commands/ip-control/region.ts';
+import type { RegionRouter, RegionState } from '../../../commands/ip-control/region-state.ts';
+import type { CustomerEvent } from '../../../events/ip-control/customer.ts';
+import { inDeployment } from '../../../domain/ip-control/commit-content.ts';
+import type { InDeployment, Layers } from '../../../domain/ip-control/layers.ts';
+import type { RegionEvent } from '../../../events/ip-control/region.ts';
+import type { ListKind, RouterOutcome } from '../../../events/ip-control/vocabulary.ts';
+import { BoundedMap } from '../../../kernel/bounded-map.ts';
+import type { Clock } from '../../../ports/clock.ts';
+import type { Log } from '../../../ports/log.ts';
+import type { RouterDriver, RouterSettings } from '../../../ports/routers.ts';
+import { AttemptPushes, type Step } from './attempt-pushes.ts';
+import type { DeployCommitDuty } from '../deploy-commit.ts';
+import { listTurn, type ListTurns, regionTurn, sliceTurn } from '../../../concurrency/keyed-mutex.ts';
+import type { Tried } from './push-prefix-list.ts';
+import { isSliced, type Pace, pushSlice, type Sliced } from './push-slice.ts';
+import { pushTogether } from './push-together.ts';
+import { describeFailure } from './router-calls.ts';
+
+export type DeployCommitDependencies = Readonly<{
+  customers: Aggregate<CustomerCommand, CustomerState, CustomerEvent>;
+  regions: Aggregate<RegionCommand, RegionState, RegionEvent>;
+  directory: KeepingDependencies['directory'];
+  store: KeepingDependencies['store'];
+  /** The one open driver of a router; it keeps changes to that router one after another. */
+  driverOf: (regionId: number, router: RouterSettings) => RouterDriver;
+  /** Keeps deployments of one list, and whatever else changes it, apart. */
+  turns: ListTurns;
+  clock: Clock;
+  log: Log;
+  timeoutMilliseconds: number;
+}>;
+
+/** What is remembered beside the log, to spare the routers: without it they are asked again. */
+export type Memory = Readonly<{
+  /** By customer and list: the pushes of the newest attempt. */
+  attempts: BoundedMap<string, Readonly<{ id: string; pushes: AttemptPushes }>>;
+  /** By router. */
+  paces: Map<string, Pace>;
+  /** The newest push of a list to a router, by its turn, until it is over. */
+  running: Map<string, Promise<Tried | Sliced | undefined>>;
+}>;
+
+const REMEMBERED_MAX = 10_000;
+
+export function newMemory(): Memory {
+  return { attempts: new BoundedMap(REMEMBERED_MAX), paces: new Map(), running: new Map() };
+}
+
+export type RegionPush = Readonly<{
+  duty: DeployCommitDuty;
+  region: RegionState;
+  list: string;
+  prefixes: readonly string[];
+  layers: Layers;
+  keeping: Keeping | undefined;
+  last: () => readonly string[];
+}>;
+
+/** Pushes to every router that is not disabled: each for itself, or to all of them or none; `undefined` when overtaken. */
+export async function pushToRegion(
+  push: RegionPush,
+  dependencies: DeployCommitDependencies,
+  memory: Memory,
+  signal: AbortSignal,
+): Promise<Step | undefined> {
+  const { region, duty } = push;
+  const routers = routersOf(region);
+  const skipped = routers.filter(({ phase }) => phase === 'disabled').map(passedOver);
+  const counting = routers.filter(({ phase }) => phase === 'enabled');
+  const catchingUp = routers.filter(({ phase }) => phase === 'catching-up');
+  const each = async (some: readonly RegionRouter[], before: readonly RouterOutcome[]): Promise<Step | undefined> => {
+    const pushes = pushesOf(duty, memory);
+    const pushRouter = (router: RegionRouter) => pushInTurn(router, push, dependencies, memory, signal);
+    const step = await pushes.step(some, pushRouter, dependencies.timeoutMilliseconds, dependencies.clock);
+    return step === undefined ? undefined : { ...step, outcomes: [...before, ...step.outcomes, ...skipped] };
+  };
+  if (region.phase === 'absent' || region.deployPolicy === 'each') return each([...counting, ...catchingUp], []);
+  const together = await pushToAllOrNone(counting, push, dependencies, signal);
+  if (together === undefined) return undefined;
+  // Routers that are being brought up to date hold nobody back, and get what the others have taken.
+  const isThere = together.every(({ result }) => result === 'confirmed');
+  return each(isThere ? catchingUp : [], together);
+}
+
+/** The pushes of this attempt; those of an older one of the same list are forgotten. */
+function pushesOf({ data }: DeployCommitDuty, { attempts }: Memory): AttemptPushes {
+  const key = `${data.customerId}/${commitKey(data.regionId, data.list)}`;
+  const id = `${data.commitSetId}#${data.attempt}`;
+  const known = attempts.get(key);
+  if (known?.id === id && data.step > 0) return known.pushes;
+  const pushes = new AttemptPushes();
+  attempts.set(key, { id, pushes });
+  return pushes;
+}
+
+/** One router's push in its turns, if the attempt is still under way then. */
+function pushInTurn(
+  router: RegionRouter,
+  push: RegionPush,
+  dependencies: DeployCommitDependencies,
+  { paces, running }: Memory,
+  signal: AbortSignal,
+): Promise<Tried | Sliced | undefined> {
+  const { turns, customers } = dependencies;
+  const { data } = push.duty;
+  const { regionId, customerId, step } = data;
+  const turn = listTurn(regionId, push.list, router.router);
+  const before = running.get(turn);
+  const inTurn = (): Promise<Tried | Sliced | undefined> =>
+    turns.take(turn, signal, async () => {
+      const ended = await before?.catch(() => undefined);
+      // Another attempt has just waited for it in vain, and this one with it.
+      if (ended !== undefined && !isSliced(ended) && ended.code === 'timed-out') return ended;
+      if (carriedBy((await customers.state(customerId)).state, data) === undefined) return undefined;
+      return pushTo(router, push, dependencies, paceOf(paces, `${regionId}/${router.router}`), signal);
+    });
+  const pushing = step === 0 ? inTurn() : turns.take(sliceTurn(regionId, router.router), signal, inTurn);
+  running.set(turn, pushing);
+  const forget = (): void => {
+    if (running.get(turn) === pushing) running.delete(turn);
+  };
+  pushing.then(forget, forget);
+  return pushing;
+}
+
+function paceOf(paces: Map<string, Pace>, router: string): Pace {
+  const known = paces.get(router);
+  if (known !== undefined) return known;
+  const pace = { share: 1, late: 0 };
+  paces.set(router, pace);
+  return pace;
+}
+
+/** `undefined` when the attempt is no longer under way. */
+async function pushToAllOrNone(
+  routers: readonly RegionRouter[],
+  push: RegionPush,
+  dependencies: DeployCommitDependencies,
+  signal: AbortSignal,
+): Promise<readonly RouterOutcome[] | undefined> {
+  const { turns, customers } = dependencies;
+  const { data } = push.duty;
+  // In one order, so that two of them never wait for each other.
+  const keys = routers.map(({ router }) => listTurn(data.regionId, push.list, router)).sort();
+  const inTurns = (left: readonly string[]): Promise<readonly RouterOutcome[] | undefined> => {
+    const [key, ...others] = left;
+    if (key !== undefined) return turns.take(key, signal, () => inTurns(others));
+    return turns.take(regionTurn(data.regionId), signal, async () => {
+      if (carriedBy((await customers.state(data.customerId)).state, data) === undefined) return undefined;
+      return pushAllTogether(routers, push, dependencies, signal);
+    });
+  };
+  return inTurns(keys);
+}
+
+function pushAllTogether(
+  routers: readonly RegionRouter[],
+  { duty, list, prefixes, keeping, last }: RegionPush,
+  { driverOf, clock, timeoutMilliseconds }: DeployCommitDependencies,
+  signal: AbortSignal,
+): Promise<readonly RouterOutcome[]> {
+  const ready: { router: string; driver: RouterDriver }[] = [];
+  const bad = new Map<string, string>();
+  for (const { router, driver, options } of routers) {
+    try {
+      ready.push({ router, driver: driverOf(duty.data.regionId, { name: router, driver, options }) });
+    } catch (error) {
+      bad.set(router, describeFailure(error));
+    }
+  }
+  if (bad.size === 0)
+    return pushTogether({ routers: ready, list, prefixes, keeping, last, timeoutMilliseconds }, clock, signal);
+  const others = `not sent, as ${[...bad.keys()].join(', ')} can't be opened`;
+  return Promise.resolve(routers.map(({ router }) => failedUntouched(router, bad.get(router) ?? others)));
+}
+
+function passedOver({ router }: RegionRouter): RouterOutcome {
+  return { router, result: 'skipped', untouched: true, because: 'the router is disabled', milliseconds: 0 };
+}
+
+export function failedUntouched(router: string, because: string): RouterOutcome {
+  return { router, result: 'failed', untouched: true, because, milliseconds: 0 };
+}
+
+async function pushTo(
+  { router, driver: kind, options }: RegionRouter,
+  { duty, list, prefixes, layers, keeping }: RegionPush,
+  { driverOf, clock, timeoutMilliseconds }: DeployCommitDependencies,
+  pace: Pace,
+  signal: AbortSignal,
+): Promise<Tried | Sliced> {
+  let driver: RouterDriver;
+  try {
+    driver = driverOf(duty.data.regionId, { name: router, driver: kind, options });
+  } catch (error) {
+    return { outcome: failedUntouched(router, describeFailure(error)) };
+  }
+  const isFirst = duty.data.step === 0;
+  return pushSlice(
+    { router, driver, list, prefixes, keeping, timeoutMilliseconds, layers, isFirst },
+    pace,
+    clock,
+    signal,
+  );
+}
+
+/** What an attempt carries, or `undefined` when it is no longer under way. */
+export function carriedBy(state: CustomerState, commit: CommitAttempt): InDeployment | undefined {
+  if (state.phase === 'unregistered') return undefined;
+  const open = state.commits.get(commitKey(commit.regionId, commit.list));
+  if (open?.phase !== 'deploying' || open.commitSetId !== commit.commitSetId || open.attempt !== commit.attempt)
+    return undefined;
+  return inDeployment(state, commit.regionId, commit.list);
+}
+
+type CommitAttempt = Readonly<{ regionId: number; list: ListKind; commitSetId: string; attempt: number }>;
+
+export function routersOf(region: RegionState): readonly RegionRouter[] {
+  return region.phase === 'absent' ? [] : [...region.routers.values()];
+}

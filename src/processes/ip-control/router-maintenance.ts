@@ -1,0 +1,121 @@
+import type { RegionCommand } from '../../commands/ip-control/region.ts';
+import type { RegionEvent } from '../../events/ip-control/region.ts';
+import type { RouterCheckResult, RouterUpkeepEvent } from '../../events/ip-control/router-upkeep.ts';
+import { isRefusal } from '../../kernel/decider.ts';
+import type { Told } from '../../kernel/event.ts';
+import type { Duty, Perform, Process } from '../../kernel/process.ts';
+import { lookAtRouter, type LookDependencies } from './pushing/reconcile-router.ts';
+
+/** What is to be done with one router: bring it up to date, and compare it where somebody has asked for that. */
+export type KeepRouterState = Readonly<{
+  regionId: number;
+  router: string;
+  /** Of the event that enabled it, until it is up to date. */
+  enabledAt: string | null;
+  checks: readonly Readonly<{ checkId: string; prune: boolean }>[];
+}>;
+
+export type KeepRouterDuty =
+  | Duty<'CatchUpRouter', { regionId: number; router: string }>
+  | Duty<'CheckRouter', { regionId: number; router: string; checkId: string; prune: boolean }>;
+
+type Watched =
+  | Extract<
+      RouterUpkeepEvent,
+      { type: 'RouterDisabled' | 'RouterEnabled' | 'RouterCaughtUp' | 'RouterCheckRequested' | 'RouterChecked' }
+    >
+  | Extract<RegionEvent, { type: 'RouterRemoved' }>;
+
+/** Owes what operators have asked for, restarts included. */
+export const keepRouters: Process<Watched, KeepRouterState, KeepRouterDuty> = {
+  name: 'keep-routers',
+  version: 1,
+  handles: [
+    'RouterDisabled',
+    'RouterEnabled',
+    'RouterCaughtUp',
+    'RouterCheckRequested',
+    'RouterChecked',
+    'RouterRemoved',
+  ],
+  keysOf: ({ data }) => [`${data.regionId}/${data.router}`],
+  evolve: (state, event) => {
+    const next = evolve(state, event);
+    return next === undefined || (next.enabledAt === null && next.checks.length === 0) ? undefined : next;
+  },
+  owed: ({ regionId, router, enabledAt, checks }) => [
+    ...checks.map(({ checkId, prune }) => ({
+      type: 'CheckRouter' as const,
+      id: checkId,
+      data: { regionId, router, checkId, prune },
+    })),
+    ...(enabledAt === null
+      ? []
+      : [{ type: 'CatchUpRouter' as const, id: `${regionId}/${router}@${enabledAt}`, data: { regionId, router } }]),
+  ],
+  wakesIn: () => undefined,
+};
+
+function evolve(before: KeepRouterState | undefined, event: Told<Watched>): KeepRouterState | undefined {
+  const { regionId, router } = event.data;
+  const state = before ?? { regionId, router, enabledAt: null, checks: [] };
+  switch (event.type) {
+    case 'RouterEnabled':
+      return { ...state, enabledAt: String(event.revision) };
+    case 'RouterDisabled':
+    case 'RouterCaughtUp':
+      return { ...state, enabledAt: null };
+    case 'RouterCheckRequested': {
+      const { checkId, prune } = event.data;
+      return { ...state, checks: [...state.checks, { checkId, prune }] };
+    }
+    case 'RouterChecked':
+      return { ...state, checks: state.checks.filter(({ checkId }) => checkId !== event.data.checkId) };
+    case 'RouterRemoved':
+      return undefined;
+  }
+}
+
+/** Brings a router up to date, or makes a check that was asked for, and records what came of it. */
+export function performKeepRouter(dependencies: LookDependencies): Perform<KeepRouterDuty> {
+  const { regions, log } = dependencies;
+  return async (duty, signal) => {
+    const { regionId, router } = duty.data;
+    const record = async (command: RegionCommand): Promise<void> => {
+      const context = { actor: 'system:keep-routers', requestId: duty.id };
+      const answer = await regions.handle(regionId, command, context);
+      if (isRefusal(answer) && answer.refused !== 'router-not-found')
+        throw new Error(`${command.type} of ${router} was refused: ${answer.because}`);
+    };
+    if (duty.type === 'CheckRouter') {
+      const { checkId, prune } = duty.data;
+      const look = await lookAtRouter(regionId, router, prune ? 'prune' : 'drift', dependencies, signal);
+      log.info({ regionId, router, ...look }, 'router checked');
+      await record({ type: 'RecordRouterChecked', data: { router, checkId, ...resultOf(look) } });
+      return;
+    }
+    const look = await lookAtRouter(regionId, router, 'catch-up', dependencies, signal);
+    if (look === undefined) return;
+    log.info({ regionId, router, ...look }, 'router brought up to date');
+    if (!look.isComplete) throw new Error(`router ${router} is not up to date: ${look.problems.join('; ')}`);
+    await record({ type: 'RecordRouterCaughtUp', data: { router, lists: look.lists, changed: look.repaired.length } });
+    // A commit that has passed it by at the last moment shows now.
+    await lookAtRouter(regionId, router, 'drift', dependencies, signal);
+  };
+}
+
+const DISABLED: RouterCheckResult = {
+  lists: 0,
+  underWay: 0,
+  drifted: [],
+  repaired: [],
+  unowned: [],
+  removed: [],
+  problems: ['the router is disabled'],
+};
+
+function resultOf(look: Awaited<ReturnType<typeof lookAtRouter>>): RouterCheckResult {
+  if (look === undefined) return DISABLED;
+  const { isComplete: _, ...result } = look;
+  return result;
+}

@@ -1,0 +1,125 @@
+import type { Event } from '../../kernel/event.ts';
+import type { Projection } from '../../kernel/projection.ts';
+import type { Clock } from '../../ports/clock.ts';
+import { BEGINNING, type EventStore, StoreUnavailable } from '../../ports/event-store.ts';
+import { type Collection, CollectionGone, type ReadModels } from '../../ports/read-models.ts';
+import { isHeld } from './ahead-of-log.ts';
+import type { Views } from './view-cache.ts';
+import { type ViewText, viewTextOf } from './view-codec.ts';
+
+export type DirectReading = Readonly<{
+  store: Pick<EventStore, 'end' | 'eventAt'>;
+  readModels: ReadModels;
+  clock: Clock;
+}>;
+
+/** Views as the read models have them, for a process that does not fold them itself. Nothing is kept but which generation is read. */
+export type DirectViews<V extends object> = Views<V> &
+  Readonly<{
+    /** Makes sure anew, before the next view is read, that the generation shows all that the log holds by then. */
+    distrust: () => void;
+  }>;
+
+const PAGE = 1_000;
+const SWAPS_MAX = 5;
+/** How long a reader waits for a generation that is behind, before it is told to come again: until another server leads. */
+const CAUGHT_UP_MILLISECONDS = 15_000;
+const LOOK_MILLISECONDS = 25;
+
+export function directViewsOf<E extends Event, V extends object>(
+  projection: Projection<E, V>,
+  reading: DirectReading,
+): DirectViews<V> {
+  return new ReadModelViews(projection, reading);
+}
+
+/**
+ * Whoever answers a change waits until the active generations have it, so a reader needs the active one, and no more. One that has just
+ * taken another's place may be behind that: it is read once it has reached the end of the log. The first one may be ahead of a log that
+ * was put back from an older copy: it is not read.
+ */
+class ReadModelViews<E extends Event, V extends object> implements DirectViews<V> {
+  readonly #projection: Projection<E, V>;
+  readonly #with: DirectReading;
+  readonly #text: ViewText<V>;
+  /** The generation that was active when it was looked at last, and shows enough. */
+  #trusted: Collection | undefined;
+  #trusting: Promise<Collection> | undefined;
+
+  constructor(projection: Projection<E, V>, reading: DirectReading) {
+    this.#projection = projection;
+    this.#with = reading;
+    this.#text = viewTextOf(projection);
+  }
+
+  distrust(): void {
+    this.#trusted = undefined;
+    this.#trusting = undefined;
+  }
+
+  get(key: string): Promise<V | undefined> {
+    return this.#read(async (collection) => {
+      const json = (await this.#with.readModels.load(collection, [key])).get(key);
+      return json === undefined ? undefined : this.#text.decode(json).view;
+    });
+  }
+
+  list(prefix = ''): Promise<readonly Readonly<{ key: string; view: V }>[]> {
+    return this.#read(async (collection) => {
+      const views: Readonly<{ key: string; view: V }>[] = [];
+      for (let after: string | undefined; ;) {
+        const query = { prefix, limit: PAGE, ...(after === undefined ? {} : { after }) };
+        const page = await this.#with.readModels.list(collection, query);
+        for (const { key, json } of page) views.push({ key, view: this.#text.decode(json).view });
+        if (page.length < PAGE) return views;
+        after = page.at(-1)?.key;
+      }
+    });
+  }
+
+  /** Looks which generation is active while it reads: it mostly is the same. */
+  async #read<T>(read: (collection: Collection) => Promise<T>): Promise<T> {
+    for (let swaps = 0; swaps < SWAPS_MAX; swaps += 1) {
+      const collection = this.#trusted ?? (await this.#trust());
+      const [active, result] = await Promise.all([
+        this.#with.readModels.active(this.#projection.name),
+        read(collection).then((value) => ({ value }), goneOrThrow),
+      ]);
+      if (result !== 'gone' && active?.generation === collection.generation) return result.value;
+      if (this.#trusted === collection) this.#trusted = undefined;
+    }
+    throw new StoreUnavailable(`${this.#projection.name} is being rebuilt again and again`);
+  }
+
+  async #trust(): Promise<Collection> {
+    const trusting = (this.#trusting ??= this.#caughtUp());
+    try {
+      const collection = await trusting;
+      if (this.#trusting === trusting) this.#trusted = collection;
+      return collection;
+    } finally {
+      if (this.#trusting === trusting) this.#trusting = undefined;
+    }
+  }
+
+  async #caughtUp(): Promise<Collection> {
+    const { store, readModels, clock } = this.#with;
+    const { name, version } = this.#projection;
+    const end = await store.end();
+    const deadline = clock.monotonicMilliseconds() + CAUGHT_UP_MILLISECONDS;
+    for (;;) {
+      const standing = (await readModels.standing([name])).get(name);
+      const isThere = standing?.collection.version === version && (standing.position ?? BEGINNING) >= end;
+      // One that is ahead of the log is made again by whoever leads.
+      if (isThere && (await isHeld(standing, store))) return standing.collection;
+      if (clock.monotonicMilliseconds() >= deadline)
+        throw new StoreUnavailable(`the views of ${name} are behind the log`);
+      await clock.wait(LOOK_MILLISECONDS);
+    }
+  }
+}
+
+function goneOrThrow(error: unknown): 'gone' {
+  if (error instanceof CollectionGone) return 'gone';
+  throw error;
+}

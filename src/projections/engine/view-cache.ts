@@ -1,0 +1,372 @@
+import type { Event, Told } from '../../kernel/event.ts';
+import { isHandled } from '../../kernel/event.ts';
+import type { Batch, Projection } from '../../kernel/projection.ts';
+import { type Anchor, BEGINNING } from '../../ports/event-store.ts';
+import {
+  type Collection,
+  CollectionGone,
+  type ReadModels,
+  type ViewChange,
+  type ViewSave,
+} from '../../ports/read-models.ts';
+import { type ViewText, viewTextOf } from './view-codec.ts';
+
+/** What readers see of one projection. */
+export type Views<V extends object> = Readonly<{
+  /** The view of a key, with everything applied so far. */
+  get: (key: string) => Promise<V | undefined>;
+  /** All views whose key starts with `prefix`, in key order. */
+  list: (prefix?: string) => Promise<readonly Readonly<{ key: string; view: V }>[]>;
+}>;
+
+/** What a shelf needs of whoever feeds it. */
+export type Feeder = Readonly<{
+  /** Resolves when readers may look: not while views are behind what they have shown before. */
+  readable: () => Promise<void> | undefined;
+  /** The generation was dropped by another process: resolves when another one is open. */
+  reopen: (gone: CollectionGone) => Promise<void>;
+}>;
+
+/** One projection's views between the log and the read models: folded in memory, saved in batches. */
+export type Shelf<V extends object> = Views<V> &
+  Readonly<{
+    name: string;
+    version: number;
+    /** The types of events that change it; it need not see others. */
+    handles: ReadonlySet<string>;
+    /** Who feeds it; without one, readers look at once, and a dropped generation is theirs to handle. */
+    fedBy: (feeder: Feeder) => void;
+    /** Uses a generation, from its saved position; none: memory alone, from the beginning. Forgets what was in memory. */
+    open: (collection: Collection | undefined) => Promise<void>;
+    /** The newest position applied. */
+    position: () => bigint;
+    /** Brings the views that these events change into memory, so that `apply` need not wait. */
+    prepare: (events: readonly Told[]) => Promise<void> | undefined;
+    /** Applies one event, once: what the shelf or the view has applied already is passed over. Prepared events only. */
+    apply: (event: Told) => void;
+    /** Everything up to this event was applied, or does not concern it. */
+    advance: (anchor: Anchor) => void;
+    /** The keys whose views changed since the last call. */
+    takeTouched: () => readonly string[];
+    /** What is not saved yet; `saved` or `unsaved` must follow. */
+    takeUnsaved: () => ViewSave | undefined;
+    saved: () => void;
+    unsaved: () => void;
+    unsavedCount: () => number;
+  }>;
+
+type Entry<E extends Event, V extends object> = {
+  /** Without what is in the batch. */
+  view: V | undefined;
+  batch: Batch<E, V> | undefined;
+  /** Of the last event that changed the view: a document may be newer than the shelf that loads it. */
+  position: bigint;
+  state: 'clean' | 'dirty' | 'saving';
+  /** The taking of touched keys in which its key will be. */
+  touchedFor: number;
+};
+
+/** Clean views kept in memory; the ones with unsaved changes are always kept. */
+const CLEAN_MAX = 20_000;
+/** Events that wait in batches: enough for many to each view, and less memory than what one by one leaves behind. */
+const BATCHED_MAX = 131_072;
+const PAGE = 1_000;
+const NONE: readonly string[] = [];
+const NEVER = -1;
+
+/** Opens nothing yet: `open` follows. */
+export function shelfOf<E extends Event, V extends object>(
+  projection: Projection<E, V>,
+  readModels: ReadModels,
+): Shelf<V> {
+  return new ProjectionShelf(projection, readModels);
+}
+
+class ProjectionShelf<E extends Event, V extends object> implements Shelf<V> {
+  readonly name: string;
+  readonly version: number;
+  readonly #projection: Projection<E, V>;
+  readonly #readModels: ReadModels;
+  readonly handles: ReadonlySet<string>;
+  readonly #text: ViewText<V>;
+  readonly #entries = new Map<string, Entry<E, V>>();
+  /** What has a batch, and may have had one before. */
+  #batched: Entry<E, V>[] = [];
+  #batchedEvents = 0;
+  #touched: string[] = [];
+  #takings = 0;
+  readonly #dirty = new Set<string>();
+  /** Views that were deleted, and whose deletion is saved. */
+  readonly #deleted = new Set<string>();
+  #saving: readonly string[] = [];
+  #collection: Collection | undefined;
+  #feeder: Feeder | undefined;
+  /** Every view of this generation is in memory: it is made from the first event on, and none has been dropped from memory. */
+  #isWhole = true;
+  /** How many are reading documents: what they bring may be older than what was in memory meanwhile. */
+  #readers = 0;
+  #position = BEGINNING;
+  /** Of the newest event that it was told to have passed. */
+  #anchor: Anchor | undefined;
+  #savedPosition = BEGINNING;
+  #takenPosition = BEGINNING;
+
+  constructor(projection: Projection<E, V>, readModels: ReadModels) {
+    this.name = projection.name;
+    this.version = projection.version;
+    this.#projection = projection;
+    this.#readModels = readModels;
+    this.handles = new Set(projection.handles);
+    this.#text = viewTextOf(projection);
+  }
+
+  fedBy(feeder: Feeder): void {
+    this.#feeder = feeder;
+  }
+
+  async open(collection: Collection | undefined): Promise<void> {
+    const saved = collection === undefined ? undefined : await this.#readModels.position(collection);
+    this.#entries.clear();
+    this.#batched = [];
+    this.#batchedEvents = 0;
+    this.#dirty.clear();
+    this.#deleted.clear();
+    this.#saving = [];
+    this.#collection = collection;
+    this.#position = saved ?? BEGINNING;
+    this.#anchor = undefined;
+    this.#savedPosition = this.#position;
+    this.#isWhole = saved === undefined;
+  }
+
+  position(): bigint {
+    return this.#position;
+  }
+
+  prepare(events: readonly Told[]): Promise<void> | undefined {
+    if (this.#isWhole) return undefined;
+    let missing: Set<string> | undefined;
+    for (const event of events) {
+      if (event.position <= this.#position || !isHandled<E>(this.handles, event)) continue;
+      for (const key of this.#projection.keysOf(event)) {
+        if (!this.#entries.has(key)) (missing ??= new Set()).add(key);
+      }
+    }
+    return missing === undefined || this.#collection === undefined
+      ? undefined
+      : this.#fetch(this.#collection, [...missing]);
+  }
+
+  apply(event: Told): void {
+    if (event.position <= this.#position) return;
+    if (isHandled<E>(this.handles, event)) {
+      for (const key of this.#projection.keysOf(event)) this.#applyTo(key, event);
+    }
+    // Last: an event that can't be applied must not count as applied.
+    this.#position = event.position;
+  }
+
+  advance(anchor: Anchor): void {
+    if (anchor.position < this.#position) return;
+    this.#position = anchor.position;
+    this.#anchor = anchor;
+  }
+
+  #applyTo(key: string, event: Told<E>): void {
+    const entry = this.#entries.get(key);
+    if (entry !== undefined && event.position <= entry.position) return;
+    if (entry === undefined || !this.#takes(entry, event)) {
+      const before = entry && viewOf(entry);
+      const view = this.#projection.evolve(before, event, key);
+      if (view === before) return;
+      if (entry === undefined) return this.#add(key, view, event.position);
+      entry.view = view;
+    }
+    entry.position = event.position;
+    if (entry.state !== 'dirty') {
+      entry.state = 'dirty';
+      this.#dirty.add(key);
+    }
+    if (entry.touchedFor === this.#takings) return;
+    entry.touchedFor = this.#takings;
+    this.#touched.push(key);
+  }
+
+  #add(key: string, view: V | undefined, position: bigint): void {
+    this.#entries.set(key, { view, batch: undefined, position, state: 'dirty', touchedFor: this.#takings });
+    this.#dirty.add(key);
+    this.#touched.push(key);
+  }
+
+  /** Whether the event can wait, in a batch with others, until somebody looks at the view. */
+  #takes(entry: Entry<E, V>, event: Told<E>): boolean {
+    if (this.#projection.batch === undefined || entry.view === undefined) return false;
+    const batch = entry.batch ?? this.#projection.batch(entry.view);
+    if (!batch.take(event)) return false;
+    if (entry.batch === undefined) {
+      entry.batch = batch;
+      this.#batched.push(entry);
+    }
+    this.#batchedEvents += 1;
+    if (this.#batchedEvents >= BATCHED_MAX) this.#applyBatches();
+    return true;
+  }
+
+  #applyBatches(): void {
+    for (const entry of this.#batched) viewOf(entry);
+    this.#batched = [];
+    this.#batchedEvents = 0;
+  }
+
+  takeTouched(): readonly string[] {
+    if (this.#touched.length === 0) return NONE;
+    const keys = this.#touched;
+    this.#touched = [];
+    this.#takings += 1;
+    return keys;
+  }
+
+  takeUnsaved(): ViewSave | undefined {
+    if (this.#collection === undefined || this.#position === this.#savedPosition) return undefined;
+    this.#saving = [...this.#dirty];
+    this.#dirty.clear();
+    this.#takenPosition = this.#position;
+    this.#applyBatches();
+    const changes = this.#saving.map((key): ViewChange => {
+      const entry = this.#entries.get(key);
+      if (entry === undefined) return { key, json: undefined };
+      entry.state = 'saving';
+      const { view, position } = entry;
+      return { key, json: view === undefined ? undefined : this.#text.encode({ view, position }) };
+    });
+    const anchor = this.#anchor?.position === this.#position ? this.#anchor : undefined;
+    return { collection: this.#collection, position: this.#position, anchor, changes };
+  }
+
+  saved(): void {
+    this.#savedPosition = this.#takenPosition;
+    for (const key of this.#saving) {
+      const entry = this.#entries.get(key);
+      if (entry?.state !== 'saving') continue;
+      entry.state = 'clean';
+      if (entry.view === undefined) this.#deleted.add(key);
+    }
+    this.#saving = [];
+    if (this.#readers === 0) this.#dropOldest();
+  }
+
+  unsaved(): void {
+    for (const key of this.#saving) this.#dirty.add(key);
+    this.#saving = [];
+  }
+
+  unsavedCount(): number {
+    return this.#dirty.size;
+  }
+
+  async get(key: string): Promise<V | undefined> {
+    await this.#whenReadable();
+    const known = this.#entries.get(key);
+    if (known !== undefined) return viewOf(known);
+    return this.#reading(async (collection) => {
+      if (collection !== undefined) await this.#fetch(collection, [key]);
+      const fetched = this.#entries.get(key);
+      return fetched && viewOf(fetched);
+    });
+  }
+
+  async list(prefix = ''): Promise<readonly Readonly<{ key: string; view: V }>[]> {
+    await this.#whenReadable();
+    return this.#reading(async (collection) => {
+      const views = new Map<string, V>();
+      if (collection !== undefined) {
+        for await (const { key, json } of this.#listSaved(collection, prefix)) {
+          if (!this.#entries.has(key)) views.set(key, this.#entryOf(json).view);
+        }
+      }
+      for (const [key, entry] of this.#entries) {
+        if (!key.startsWith(prefix)) continue;
+        const view = viewOf(entry);
+        if (view === undefined) views.delete(key);
+        else views.set(key, view);
+      }
+      return [...views].map(([key, view]) => ({ key, view })).sort((a, b) => (a.key < b.key ? -1 : 1));
+    });
+  }
+
+  /** Reads from the generation in use; when it is dropped or changed meanwhile, once more from the next one. */
+  async #reading<T>(read: (collection: Collection | undefined) => Promise<T>): Promise<T> {
+    for (;;) {
+      const collection = this.#collection;
+      try {
+        this.#readers += 1;
+        const result = await read(collection);
+        if (collection === this.#collection) return result;
+      } catch (error) {
+        if (!(error instanceof CollectionGone) || this.#feeder === undefined) throw error;
+        if (collection === this.#collection) await this.#feeder.reopen(error);
+      } finally {
+        this.#readers -= 1;
+      }
+      await this.#whenReadable();
+    }
+  }
+
+  async #whenReadable(): Promise<void> {
+    for (let wait = this.#feeder?.readable(); wait !== undefined; wait = this.#feeder?.readable()) await wait;
+  }
+
+  async *#listSaved(
+    collection: Collection,
+    prefix: string,
+  ): AsyncIterableIterator<Readonly<{ key: string; json: string }>> {
+    let after: string | undefined;
+    for (;;) {
+      const query = { prefix, limit: PAGE, ...(after === undefined ? {} : { after }) };
+      const page = await this.#readModels.list(collection, query);
+      yield* page;
+      if (page.length < PAGE) return;
+      after = page.at(-1)?.key;
+    }
+  }
+
+  async #fetch(collection: Collection, keys: readonly string[]): Promise<void> {
+    this.#readers += 1;
+    try {
+      const found = await this.#readModels.load(collection, keys);
+      if (collection !== this.#collection) return;
+      for (const key of keys) {
+        const json = found.get(key);
+        // An event may have made the view while we waited: what is in memory is newer.
+        if (json !== undefined && !this.#entries.has(key)) this.#entries.set(key, this.#entryOf(json));
+      }
+    } finally {
+      this.#readers -= 1;
+    }
+  }
+
+  #entryOf(json: string): Entry<E, V> & { view: V } {
+    return { ...this.#text.decode(json), batch: undefined, state: 'clean', touchedFor: NEVER };
+  }
+
+  #dropOldest(): void {
+    for (const key of this.#deleted) if (this.#entries.get(key)?.state === 'clean') this.#entries.delete(key);
+    this.#deleted.clear();
+    let surplus = this.#entries.size - CLEAN_MAX;
+    for (const [key, { state }] of this.#entries) {
+      if (surplus <= 0) return;
+      if (state !== 'clean') continue;
+      this.#entries.delete(key);
+      this.#isWhole = false;
+      surplus -= 1;
+    }
+  }
+}
+
+function viewOf<E extends Event, V extends object>(entry: Entry<E, V>): V | undefined {
+  if (entry.batch !== undefined) {
+    entry.view = entry.batch.view();
+    entry.batch = undefined;
+  }
+  return entry.view;
+}

@@ -1,0 +1,745 @@
+import * as fc from 'fast-check';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { createCodec, defineEvent, UndecodableEvent } from '../../../src/events/codec.ts';
+import type { CustomerEvent } from '../../../src/events/ip-control/customer.ts';
+import type { Projection } from '../../../src/kernel/projection.ts';
+import { EVENT_CATALOGUE } from '../../../src/main/event-catalogue.ts';
+import { type EventStore, StoreUnavailable } from '../../../src/ports/event-store.ts';
+import type { ReadModels } from '../../../src/ports/read-models.ts';
+import {
+  openProjector,
+  type Projector,
+  type ProjectorDependencies,
+} from '../../../src/projections/engine/projector.ts';
+import { rebuildProjections } from '../../../src/projections/engine/rebuild.ts';
+import { type Shelf, shelfOf } from '../../../src/projections/engine/view-cache.ts';
+import { plain } from '../../specification.ts';
+import { type EmbeddedLog, openEmbeddedLog } from '../../support/stores/embedded-log.ts';
+import { waitUntil } from '../../support/wait-until.ts';
+import {
+  assigned,
+  commitCompleted,
+  commitRequested,
+  disabled,
+  registered,
+} from '../../commands/ip-control/customer-examples.ts';
+import { openShelves, type Shelves, storedDocuments, type Story, storyteller } from '../projections-under-test.ts';
+
+const test = suite<{ log: EmbeddedLog }>('projector');
+
+test.before.each(async (state) => {
+  state.log = await openEmbeddedLog();
+});
+test.after.each((state) => state.log.close());
+
+/** A process that keeps views: its shelves, its projector, and its connection to the read models. */
+function viewsOf(log: EmbeddedLog, changes: Partial<ProjectorDependencies> = {}) {
+  const readModels = changes.readModels ?? log.readModels();
+  const shelves = openShelves(readModels);
+  const projector = openProjector(Object.values(shelves), {
+    store: log.store,
+    readModels,
+    clock: log.clock,
+    log: log.log,
+    writes: true,
+    ...changes,
+  });
+  return { readModels, shelves, projector };
+}
+
+/** Runs a projector until it is stopped. */
+function running(projector: Projector): Readonly<{ ended: Promise<void>; stop: () => Promise<void> }> {
+  const controller = new AbortController();
+  const ended = projector.run(controller.signal);
+  ended.catch(() => undefined);
+  return {
+    ended,
+    stop: () => {
+      controller.abort();
+      return ended;
+    },
+  };
+}
+
+async function isShown(projector: Projector, store: EventStore): Promise<void> {
+  const end = await store.end();
+  await waitUntil(`position ${end}`, () => projector.position() >= end);
+}
+
+/** All views as readers see them. */
+async function shown(shelves: Shelves): Promise<unknown> {
+  const views: Record<string, unknown> = {};
+  for (const shelf of Object.values(shelves)) {
+    for (const { key, view } of await shelf.list()) views[`${shelf.name}/${key}`] = plain(view);
+  }
+  return views;
+}
+
+/** What a process that was never interrupted, and never saved, shows. */
+async function expectedViews(log: EmbeddedLog): Promise<unknown> {
+  const { shelves, projector } = viewsOf(log, { writes: false, readModels: await emptyReadModels() });
+  await projector.open();
+  await projector.catchUp();
+  return shown(shelves);
+}
+
+async function emptyReadModels(): Promise<ReadModels> {
+  return {
+    name: 'nothing',
+    mend: async () => undefined,
+    active: async () => undefined,
+    standing: async () => new Map(),
+    begin: () => Promise.reject(new Error('nothing is built here')),
+    activate: () => Promise.reject(new Error('nothing is built here')),
+    position: async () => undefined,
+    load: async () => new Map(),
+    list: async () => [],
+    save: () => Promise.reject(new Error('nothing is saved here')),
+    close: async () => undefined,
+  };
+}
+
+async function rejection(promise: Promise<unknown>): Promise<unknown> {
+  try {
+    await promise;
+  } catch (error) {
+    return error;
+  }
+  throw new Error('it did not fail');
+}
+
+const STORY: Story = [
+  [0, 0],
+  [0, 1],
+  [0, 2],
+  ...Array.from({ length: 60 }, (_, at) => [at * 5 + (at >> 2), at * 7] as const),
+];
+const story: fc.Arbitrary<Story> = fc.array(fc.tuple(fc.nat(7), fc.nat(255)), {
+  minLength: 5,
+  maxLength: 60,
+  size: 'max',
+});
+
+// Reading one's own writes
+
+test('what was recorded is shown when its position is reached', async ({ log }) => {
+  const { shelves, projector } = viewsOf(log);
+  await projector.open();
+  const run = running(projector);
+  const { customers, tell } = storyteller(log);
+  await tell(STORY.slice(0, 3));
+  for (const host of [1, 2, 3]) {
+    const { position } = await customers.state(1);
+    assert.ok(await projector.reached(position, 60_000));
+    const view = await shelves.addresses.get('1');
+    assert.is(view?.ledger.get(1)?.disabled.count(), BigInt(host - 1));
+    await tell([[0, host * 3]]);
+  }
+  await run.stop();
+});
+
+test('waiting for a position that does not come ends after its time', async ({ log }) => {
+  const { projector } = viewsOf(log);
+  await projector.open();
+  let answer: boolean | undefined;
+  const waiting = projector.reached(99n, 1_000).then((isReached) => (answer = isReached));
+  await log.clock.advance({ milliseconds: 900 });
+  assert.is(answer, undefined);
+  await log.clock.advance({ milliseconds: 400 });
+  await waiting;
+  assert.is(answer, false);
+});
+
+test('a page tells which views it changed', async ({ log }) => {
+  const { projector } = viewsOf(log);
+  const told = new Map<string, Set<string>>();
+  projector.onTouched((touched) => {
+    for (const { shelf, keys } of touched) {
+      for (const key of keys) told.set(shelf, (told.get(shelf) ?? new Set()).add(key));
+    }
+  });
+  await projector.open();
+  const run = running(projector);
+  await log.append('customer-7', registered(), assigned(1, '192.0.2.0/24'), disabled(['192.0.2.1']));
+  await isShown(projector, log.store);
+  assert.equal([...(told.get('addresses') ?? [])], ['7']);
+  assert.equal([...(told.get('subnets') ?? [])], ['1']);
+  assert.equal([...(told.get('process-quiet-period') ?? [])], ['7/1/BLACKHOLE']);
+  await run.stop();
+});
+
+test('readers wait while the views catch up with where the log ended at the start', async ({ log }) => {
+  await storyteller(log).tell(STORY);
+  const { shelves, projector } = viewsOf(log);
+  await projector.open();
+  let isRead = false;
+  const reading = shelves.customers.get('1').then((view) => {
+    isRead = true;
+    return view;
+  });
+  await new Promise((resolve) => void setImmediate(resolve));
+  assert.is(isRead, false, 'nothing is shown yet, rather than something old');
+  const run = running(projector);
+  assert.is((await reading)?.name, 'c1');
+  await run.stop();
+});
+
+test('a reader who would wait too long is told to come again', async ({ log }) => {
+  await storyteller(log).tell(STORY);
+  const { shelves, projector } = viewsOf(log);
+  await projector.open();
+  const reading = rejection(shelves.customers.get('1'));
+  await log.clock.advance({ seconds: 11 });
+  assert.instance(await reading, StoreUnavailable);
+});
+
+// Saving, stopping, dying
+
+test('after a restart the views are as before, without reading the log again', async ({ log }) => {
+  await storyteller(log).tell(STORY);
+  const before = viewsOf(log);
+  await before.projector.open();
+  await before.projector.catchUp();
+  let reads = 0;
+  const store: EventStore = {
+    ...log.store,
+    tellAll: async function* (after) {
+      for await (const page of log.store.tellAll(after)) {
+        reads += page.length;
+        yield page;
+      }
+    },
+  };
+  const after = viewsOf(log, { store });
+  await after.projector.open();
+  assert.is(after.projector.position(), await log.store.end(), 'known at once, also when nothing new ever comes');
+  assert.ok(await after.projector.reached(await log.store.end(), 0));
+  assert.equal(await shown(after.shelves), await shown(before.shelves));
+  const run = running(after.projector);
+  await isShown(after.projector, log.store);
+  await run.stop();
+  assert.is(reads, 0);
+});
+
+test('a quiet log is saved too, what came during a save included', async ({ log }) => {
+  const real = log.readModels();
+  let duringSave: (() => Promise<void>) | undefined;
+  const readModels: ReadModels = {
+    ...real,
+    save: async (saves) => {
+      const then = duringSave;
+      duringSave = undefined;
+      await then?.();
+      return real.save(saves);
+    },
+  };
+  const { projector, shelves } = viewsOf(log, { readModels });
+  await projector.open();
+  const run = running(projector);
+  await log.append('customer-7', registered());
+  await isShown(projector, log.store);
+  duringSave = async () => {
+    await log.append('customer-7', assigned(1, '192.0.2.0/24'));
+    await isShown(projector, log.store);
+  };
+  await waitUntil('both are saved', async () => {
+    await log.clock.advance({ milliseconds: 100 });
+    return (await storedDocuments(real, shelves))['subnets/1'] !== undefined;
+  });
+  await run.stop();
+});
+
+test('when a save fails it is tried again, and readers notice nothing', async ({ log }) => {
+  const real = log.readModels();
+  let isBroken = true;
+  const readModels: ReadModels = {
+    ...real,
+    save: (saves) => (isBroken ? Promise.reject(new StoreUnavailable('the disk is full')) : real.save(saves)),
+  };
+  const { shelves, projector } = viewsOf(log, { readModels });
+  await projector.open();
+  const run = running(projector);
+  await log.append('customer-7', registered());
+  await isShown(projector, log.store);
+  await waitUntil('the trouble is logged', async () => {
+    await log.clock.advance({ milliseconds: 500 });
+    return log.lines.some(({ level, message }) => level === 'error' && message.includes('could not be saved'));
+  });
+  assert.is((await shelves.customers.get('7'))?.name, 'Acme Corp.');
+  isBroken = false;
+  await waitUntil('all is saved, also when nothing more happens', async () => {
+    await log.clock.advance({ milliseconds: 500 });
+    return (await storedDocuments(real, shelves))['customers/7'] !== undefined;
+  });
+  await run.stop();
+});
+
+test('views that could not be saved at the end are made again at the next start', async ({ log }) => {
+  await storyteller(log).tell(STORY);
+  const real = log.readModels();
+  const readModels: ReadModels = { ...real, save: () => Promise.reject(new StoreUnavailable('the disk is full')) };
+  const { projector } = viewsOf(log, { readModels });
+  await projector.open();
+  const run = running(projector);
+  const ended = run.stop();
+  await waitUntil('it ends', async () => {
+    await log.clock.advance({ seconds: 1 });
+    return Promise.race([
+      ended.then(
+        () => true,
+        () => true,
+      ),
+      new Promise<false>((resolve) => void setImmediate(resolve, false)),
+    ]);
+  });
+  const next = viewsOf(log);
+  await next.projector.open();
+  await next.projector.catchUp();
+  assert.equal(await shown(next.shelves), await expectedViews(log));
+});
+
+test('whenever a process dies, its successor shows what the log tells', async ({ log }) => {
+  const { tell } = storyteller(log);
+  await tell(STORY.slice(0, 3));
+  await fc.assert(
+    fc.asyncProperty(story, fc.nat(6), fc.boolean(), async (events, lost, isTorn) => {
+      const real = log.readModels();
+      let left = lost;
+      const dying: ReadModels = {
+        ...real,
+        save: async (saves) => {
+          left -= 1;
+          if (left >= 0) return real.save(saves);
+          if (left < -1 || !isTorn) return;
+          // Torn in the middle of a save: the documents are written, their positions are not.
+          for (const { collection, changes } of saves) {
+            const position = (await real.position(collection)) ?? -1n;
+            await real.save([{ collection, position, changes }]);
+          }
+        },
+      };
+      const doomed = viewsOf(log, { readModels: dying });
+      await doomed.projector.open();
+      for (let at = 0; at < events.length; at += 9) {
+        await tell(events.slice(at, at + 9));
+        await doomed.projector.catchUp();
+      }
+      const successor = viewsOf(log, { readModels: real });
+      await successor.projector.open();
+      await successor.projector.catchUp();
+      assert.equal(await shown(successor.shelves), await expectedViews(log));
+    }),
+    { numRuns: 25 },
+  );
+});
+
+test('replaying any suffix of the log changes nothing', async ({ log }) => {
+  await storyteller(log).tell(STORY);
+  const before = viewsOf(log);
+  await before.projector.open();
+  await before.projector.catchUp();
+  const documents = await storedDocuments(before.readModels, before.shelves);
+  for (let position = -1n; position < (await log.store.end()); position += 7n) {
+    for (const shelf of Object.values(before.shelves)) {
+      const collection = await before.readModels.active(shelf.name);
+      if (collection !== undefined) await before.readModels.save([{ collection, position, changes: [] }]);
+    }
+    const again = viewsOf(log, { readModels: before.readModels });
+    await again.projector.open();
+    await again.projector.catchUp();
+    assert.equal(await storedDocuments(before.readModels, again.shelves), documents);
+  }
+});
+
+// Memory alone
+
+test('a process that must not save shows everything and saves nothing', async ({ log }) => {
+  await storyteller(log).tell(STORY);
+  const beside = viewsOf(log, { writes: false });
+  await beside.projector.open();
+  await beside.projector.catchUp();
+  assert.equal(await shown(beside.shelves), await expectedViews(log));
+  assert.equal(await storedDocuments(beside.readModels, beside.shelves), {});
+});
+
+test('it starts from what another process has saved, even when that goes on saving meanwhile', async ({ log }) => {
+  await log.append('customer-7', registered(), assigned(1, '192.0.2.0/24'), disabled(['192.0.2.1']));
+  const writer = viewsOf(log);
+  await writer.projector.open();
+  await writer.projector.catchUp();
+  const beside = viewsOf(log, { writes: false });
+  await beside.projector.open();
+  // Applied to a document that holds it already, this request would capture nothing.
+  await log.append('customer-7', commitRequested());
+  await writer.projector.catchUp();
+  await beside.projector.catchUp();
+  assert.equal((await beside.shelves.addresses.get('7'))?.ledger.get(1)?.inDeployment?.captured.toJSON(), [
+    '192.0.2.1',
+  ]);
+  assert.equal(await shown(beside.shelves), await expectedViews(log));
+});
+
+// Rebuilding
+
+test('a rebuild gives the same documents, byte for byte', async ({ log }) => {
+  const { tell } = storyteller(log);
+  const { readModels, shelves, projector } = viewsOf(log);
+  await projector.open();
+  for (let at = 0; at < STORY.length; at += 5) {
+    await tell(STORY.slice(at, at + 5));
+    await projector.catchUp();
+  }
+  const before = await storedDocuments(readModels, shelves);
+  assert.ok(Object.keys(before).length > 10);
+  const rebuilt = openShelves(readModels);
+  await rebuildProjections(Object.values(rebuilt), { ...log, readModels }, () => undefined);
+  assert.equal(await storedDocuments(readModels, rebuilt), before);
+});
+
+test('until the swap, readers see the old documents; afterwards nothing is missing that came meanwhile', async ({
+  log,
+}) => {
+  const { tell } = storyteller(log);
+  await tell(STORY);
+  const { readModels, shelves, projector } = viewsOf(log);
+  await projector.open();
+  await projector.catchUp();
+  const before = await storedDocuments(readModels, shelves);
+  let growths = 0;
+  await rebuildProjections(
+    Object.values(openShelves(readModels)),
+    {
+      ...log,
+      readModels,
+      store: {
+        ...log.store,
+        tellAll: async function* (after) {
+          assert.equal(await storedDocuments(readModels, shelves), before);
+          yield* log.store.tellAll(after);
+          growths += 1;
+          if (growths < 4) await tell([[0, 100 + growths]]);
+        },
+      },
+    },
+    () => undefined,
+  );
+  const active = await readModels.active('addresses');
+  assert.is(active && (await readModels.position(active)), await log.store.end());
+});
+
+test('a rebuild tells how far it is', async ({ log }) => {
+  await storyteller(log).tell(STORY);
+  const seen: string[] = [];
+  const readModels = log.readModels();
+  await rebuildProjections(Object.values(openShelves(readModels)), { ...log, readModels }, (done, end) =>
+    seen.push(`${done}/${end}`),
+  );
+  const end = await log.store.end();
+  assert.is(seen.at(-1), `${end}/${end}`);
+});
+
+for (const isQuiet of [true, false]) {
+  test(`a rebuild by another process is survived, ${isQuiet ? 'on a quiet log' : 'and what comes after it is shown'}`, async ({
+    log,
+  }) => {
+    const { tell } = storyteller(log);
+    await tell(STORY);
+    const first = viewsOf(log);
+    await first.projector.open();
+    await first.projector.catchUp();
+    // A process that has just started has hardly a view in memory: it reads them from the generation that is dropped.
+    const { shelves, projector, readModels } = viewsOf(log);
+    await projector.open();
+    const run = running(projector);
+    await isShown(projector, log.store);
+    const other = log.readModels();
+    await rebuildProjections(Object.values(openShelves(other)), { ...log, readModels: other }, () => undefined);
+    if (!isQuiet) {
+      await tell([
+        [0, 77],
+        [6, 78],
+      ]);
+      await isShown(projector, log.store);
+    }
+    assert.is((await shelves.customers.get('1'))?.name, 'c1');
+    assert.is(await shelves.customers.get('none'), undefined);
+    assert.equal(await shown(shelves), await expectedViews(log));
+    await tell([
+      [1, 9],
+      [3, 9],
+    ]);
+    await isShown(projector, log.store);
+    await waitUntil('it is saved in the new generation', async () => {
+      await log.clock.advance({ milliseconds: 500 });
+      const active = await readModels.active('addresses');
+      return active !== undefined && (await readModels.position(active)) === (await log.store.end());
+    });
+    assert.equal(await shown(shelves), await expectedViews(log));
+    await run.stop();
+  });
+}
+
+test('many readers at once survive a rebuild by another process', async ({ log }) => {
+  await storyteller(log).tell(STORY);
+  const first = viewsOf(log);
+  await first.projector.open();
+  await first.projector.catchUp();
+  for (const isRunning of [true, false]) {
+    const { shelves, projector } = viewsOf(log);
+    await projector.open();
+    const run = isRunning ? running(projector) : undefined;
+    const other = log.readModels();
+    await rebuildProjections(Object.values(openShelves(other)), { ...log, readModels: other }, () => undefined);
+    const names = await Promise.all(
+      [1, 2, 3, 1, 2, 3].map(async (id) => (await shelves.customers.get(String(id)))?.name),
+    );
+    assert.equal(names, ['c1', 'c2', 'c3', 'c1', 'c2', 'c3']);
+    assert.is((await shelves.subnets.list()).length, 3);
+    await run?.stop();
+  }
+});
+
+test('of two rebuilds at once the slower one gives up, and says why', async ({ log }) => {
+  await storyteller(log).tell(STORY);
+  const [one, two] = [log.readModels(), log.readModels()];
+  const slow = rebuildProjections(
+    Object.values(openShelves(one)),
+    {
+      ...log,
+      readModels: one,
+      store: {
+        ...log.store,
+        tellAll: async function* (after) {
+          await rebuildProjections(Object.values(openShelves(two)), { ...log, readModels: two }, () => undefined);
+          yield* log.store.tellAll(after);
+        },
+      },
+    },
+    () => undefined,
+  );
+  assert.match(String(await rejection(slow)), 'rebuilt');
+  const { shelves, projector } = viewsOf(log);
+  await projector.open();
+  await projector.catchUp();
+  assert.equal(await shown(shelves), await expectedViews(log));
+});
+
+// Versions
+
+type Names = Readonly<{ name: string }>;
+
+function namesProjection(version: number, nameOf: (name: string) => string): Projection<CustomerEvent, Names> {
+  return {
+    name: 'names',
+    version,
+    handles: ['CustomerRegistered'],
+    keysOf: () => ['7'],
+    evolve: (view, event) => (event.type === 'CustomerRegistered' ? { name: nameOf(event.data.name) } : view),
+  };
+}
+
+function namesOf(
+  log: EmbeddedLog,
+  projection: Projection<CustomerEvent, Names>,
+  changes: Partial<ProjectorDependencies> = {},
+) {
+  const readModels = log.readModels();
+  const shelf: Shelf<Names> = shelfOf(projection, readModels);
+  const projector = openProjector([shelf], { ...log, readModels, writes: true, ...changes });
+  return { readModels, shelf, projector };
+}
+
+test('a projection whose version was bumped is built anew', async ({ log }) => {
+  await log.append('customer-7', registered());
+  const old = namesOf(
+    log,
+    namesProjection(1, (name) => name),
+  );
+  await old.projector.open();
+  await old.projector.catchUp();
+  const bumped = namesOf(
+    log,
+    namesProjection(2, (name) => name.toUpperCase()),
+  );
+  await bumped.projector.open();
+  await bumped.projector.catchUp();
+  assert.equal(await bumped.shelf.get('7'), { name: 'ACME CORP.' });
+  assert.is((await bumped.readModels.active('names'))?.version, 2);
+});
+
+test('so it is when an older program is put back', async ({ log }) => {
+  await log.append('customer-7', registered());
+  for (const version of [2, 1]) {
+    const { projector, shelf } = namesOf(
+      log,
+      namesProjection(version, (name) => `${version} ${name}`),
+    );
+    await projector.open();
+    await projector.catchUp();
+    assert.equal(await shelf.get('7'), { name: `${version} Acme Corp.` });
+  }
+});
+
+test('a running program stops loudly when a newer one takes its place, rather than fight over it', async ({ log }) => {
+  await log.append('customer-7', registered());
+  const old = namesOf(
+    log,
+    namesProjection(1, (name) => name),
+  );
+  await old.projector.open();
+  const run = running(old.projector);
+  await isShown(old.projector, log.store);
+  const newer = namesOf(
+    log,
+    namesProjection(2, (name) => name),
+  );
+  await newer.projector.open();
+  await log.append('customer-7', assigned(1, '192.0.2.0/24'));
+  await isShown(old.projector, log.store);
+  await log.clock.advance({ seconds: 5 });
+  assert.match(String(await rejection(run.ended)), 'names was rebuilt by a newer program as version 2');
+});
+
+test('a process that must not save does not disturb another version', async ({ log }) => {
+  await log.append('customer-7', registered());
+  const newer = namesOf(
+    log,
+    namesProjection(2, (name) => name),
+  );
+  await newer.projector.open();
+  await newer.projector.catchUp();
+  const old = namesOf(
+    log,
+    namesProjection(1, (name) => `1 ${name}`),
+    { writes: false },
+  );
+  await old.projector.open();
+  await old.projector.catchUp();
+  assert.equal(await old.shelf.get('7'), { name: '1 Acme Corp.' });
+  assert.is((await old.readModels.active('names'))?.version, 2);
+});
+
+// Events that can't be applied
+
+test('an event that can not be decoded stops the runner loudly, and is applied when it can be', async ({ log }) => {
+  const strange = defineEvent('SomethingStrange', 1, EVENT_CATALOGUE[0]!.check);
+  const knowing = createCodec([...EVENT_CATALOGUE, strange]);
+  const { shelves, projector } = viewsOf(log);
+  await projector.open();
+  const run = running(projector);
+  await log.append('customer-7', registered());
+  await isShown(projector, log.store);
+  const [event] = await log.events('customer-7');
+  const other = log.another(knowing);
+  await other.append('customer-99', -1n, [{ ...event!, id: 'strange', type: 'SomethingStrange' }]);
+  const error = await rejection(run.ended);
+  assert.instance(error, UndecodableEvent);
+  assert.match(String(error), 'SomethingStrange');
+  await log.append('customer-7', assigned(1, '192.0.2.0/24'));
+  const stillStopped = viewsOf(log);
+  await stillStopped.projector.open();
+  assert.instance(await rejection(running(stillStopped.projector).ended), UndecodableEvent);
+  const upgraded = viewsOf(log, { store: other });
+  await upgraded.projector.open();
+  await upgraded.projector.catchUp();
+  assert.is((await upgraded.shelves.subnets.get('1'))?.cidr, '192.0.2.0/24');
+  assert.is((await shelves.customers.get('7'))?.name, 'Acme Corp.');
+});
+
+test('an event that a projection can not digest stops the runner, and is not passed over by the next one', async ({
+  log,
+}) => {
+  const failing = namesProjection(1, (name) => {
+    if (name === 'Acme Corp.') throw new Error('can not digest Acme Corp.');
+    return name;
+  });
+  await log.append('customer-1', { ...registered(), data: { ...dataOf(registered()), name: 'Globex' } });
+  const { projector } = namesOf(log, failing);
+  await projector.open();
+  const run = running(projector);
+  await isShown(projector, log.store);
+  await log.append('customer-7', registered());
+  assert.match(String(await rejection(run.ended)), 'can not digest');
+  // Whatever would still be saved then: time passes.
+  await log.clock.advance({ seconds: 5 });
+  const mended = namesOf(
+    log,
+    namesProjection(1, (name) => name),
+  );
+  await mended.projector.open();
+  await mended.projector.catchUp();
+  assert.equal(await mended.shelf.get('7'), { name: 'Acme Corp.' });
+});
+
+function dataOf(event: CustomerEvent) {
+  if (event.type !== 'CustomerRegistered') throw new Error('not a registration');
+  return event.data;
+}
+
+// Readers beside the feed
+
+test('a slow read does not bring back what was deleted meanwhile', async ({ log }) => {
+  const sha256 = 'ab'.repeat(32);
+  await log.append('customer-7', registered(), { type: 'ApiTokenIssued', data: { tokenId: 't1', label: '', sha256 } });
+  const real = log.readModels();
+  const filled = viewsOf(log, { readModels: real });
+  await filled.projector.open();
+  await filled.projector.catchUp();
+  let isSlow = false;
+  let goOn: (() => void) | undefined;
+  const readModels: ReadModels = {
+    ...real,
+    load: async (collection, keys) => {
+      const found = await real.load(collection, keys);
+      if (isSlow) {
+        isSlow = false;
+        await new Promise<void>((resolve) => (goOn = resolve));
+      }
+      return found;
+    },
+  };
+  const { shelves, projector } = viewsOf(log, { readModels });
+  await projector.open();
+  isSlow = true;
+  const before = shelves.tokens.get(sha256);
+  await new Promise((resolve) => void setImmediate(resolve));
+  await log.append('customer-7', { type: 'ApiTokenRevoked', data: { tokenId: 't1', sha256 } });
+  await projector.catchUp();
+  goOn?.();
+  await before;
+  assert.is(await shelves.tokens.get(sha256), undefined, 'the token is worth nothing any more');
+  assert.equal(await shelves.tokens.list(), []);
+  await log.append('customer-7', commitRequested(), commitCompleted());
+  await projector.catchUp();
+  assert.is(await shelves.tokens.get(sha256), undefined);
+});
+
+test('a list holds what is saved and what is not, in key order, by prefix', async ({ log }) => {
+  const { shelves, projector } = viewsOf(log);
+  await projector.open();
+  await log.append(
+    'customer-7',
+    registered(),
+    assigned(1, '192.0.2.0/24'),
+    disabled(['192.0.2.1']),
+    assigned(2, '198.51.100.0/24', 2),
+    disabled(['198.51.100.1'], 2),
+  );
+  await projector.catchUp();
+  const run = running(projector);
+  await log.append(
+    'customer-71',
+    { ...registered(), data: { ...dataOf(registered()), customerId: 71 } },
+    assigned(3, '203.0.113.0/24'),
+    disabled(['203.0.113.1']),
+  );
+  await isShown(projector, log.store);
+  const keys = async (prefix?: string) => (await shelves.quiet.list(prefix)).map(({ key }) => key);
+  assert.equal(await keys(), ['7/1/BLACKHOLE', '7/2/BLACKHOLE', '71/1/BLACKHOLE']);
+  assert.equal(await keys('7/'), ['7/1/BLACKHOLE', '7/2/BLACKHOLE']);
+  assert.equal(await keys('8'), []);
+  await run.stop();
+});
+
+test.run();
