@@ -6,7 +6,7 @@ import { operatorContext } from './cli/output.ts';
 import { runProgram } from './cli/program.ts';
 import { readConfig } from './config.ts';
 import { commandArchive } from './main/command-archive.ts';
-import { commandHouse } from './main/application.ts';
+import { commandApplication } from './main/application.ts';
 import { copyEnds } from './main/copy-ends.ts';
 import { explainFailure } from './main/explain-failure.ts';
 import { initDataDirectory } from './main/stores.ts';
@@ -26,7 +26,7 @@ process.exitCode = await runProgram(process.argv.slice(2), {
   version,
   write: (text) => void process.stdout.write(text),
   writeError: (text) => void process.stderr.write(text),
-  withHouse: commandHouse(readConfig, commandLog),
+  withApplication: commandApplication(readConfig, commandLog),
   withArchive: commandArchive(readConfig, commandLog),
   copyEnds: copyEnds(readConfig, commandLog),
   serve,

@@ -3,7 +3,7 @@
 import { strictEqual } from 'node:assert/strict';
 import type { BlockSink } from '../../src/addresses/cidr-cover.ts';
 import { coverInto } from '../../src/addresses/cidr-cover.ts';
-import { RangeIntake } from '../../src/addresses/range-set-builder.ts';
+import { RangeSetBuilder } from '../../src/addresses/range-set-builder.ts';
 import { RangeSet } from '../../src/addresses/range-set.ts';
 import { baselineFunction } from '../baselines.ts';
 import { pairedRounds, reportSpeedUp } from '../measure.ts';
@@ -61,7 +61,7 @@ for (const [name, addresses] of [
 }
 
 function setOf(addresses: Uint32Array): RangeSet {
-  const intake = new RangeIntake(addresses.length);
+  const intake = new RangeSetBuilder(addresses.length);
   for (const address of addresses) intake.addIpv4(address, address);
   return RangeSet.fromIntake(intake);
 }

@@ -4,7 +4,7 @@ import { BlockLines } from './block-lines.ts';
 import { type BlockSink, coverIpv4, coverIpv6At } from './cidr-cover.ts';
 import { parseCidr } from './cidr.ts';
 import { readEntry } from './entry-reader.ts';
-import { RangeIntake, type RangeSink } from './range-set-builder.ts';
+import { RangeSetBuilder, type RangeSink } from './range-set-builder.ts';
 import { parseRangeText } from './range.ts';
 
 const LINE_FEED = 10;
@@ -23,7 +23,7 @@ const TEXTS_BUFFER_BYTES = 1_048_576;
  * A problem names the first entry that is wrong, counted from 1.
  */
 export function coverOfTexts(texts: readonly string[]): string[] | AddressProblem {
-  const intake = new RangeIntake(texts.length);
+  const intake = new RangeSetBuilder(texts.length);
   for (let i = 0; i < texts.length; i++) {
     const text = texts[i] ?? '';
     if (!cursor.load(text) || !readEntry(cursor, intake) || !cursor.isAtEnd) {
@@ -47,7 +47,7 @@ export function coverOfTexts(texts: readonly string[]): string[] | AddressProble
  * names the line, nothing is written.
  */
 export function coverOfLines(bytes: Uint8Array, write: (lines: Uint8Array) => void): AddressProblem | undefined {
-  const intake = new RangeIntake(Math.ceil(bytes.length / SHORTEST_LINE));
+  const intake = new RangeSetBuilder(Math.ceil(bytes.length / SHORTEST_LINE));
   const problem = readLines(new TextCursor(bytes), intake);
   if (problem !== undefined) return problem;
   const lines = new BlockLines(LINES_BUFFER_BYTES, write);
@@ -56,7 +56,7 @@ export function coverOfLines(bytes: Uint8Array, write: (lines: Uint8Array) => vo
   return undefined;
 }
 
-function readLines(lines: TextCursor, intake: RangeIntake): AddressProblem | undefined {
+function readLines(lines: TextCursor, intake: RangeSetBuilder): AddressProblem | undefined {
   const { bytes } = lines;
   for (;;) {
     skipBlank(lines);

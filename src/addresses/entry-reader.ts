@@ -1,5 +1,5 @@
 import type { Words } from './boundaries/limbs.ts';
-import type { RangeIntake } from './range-set-builder.ts';
+import type { RangeSetBuilder } from './range-set-builder.ts';
 import type { TextCursor } from './address-scanner.ts';
 
 const SLASH = 47;
@@ -9,7 +9,7 @@ const DASH = 45;
  * Reads one `address`, `address-address` or `address/length` at the cursor into the intake. False when there is none, the
  * range is upside down, or host bits are set; what must follow is for the caller to check.
  */
-export function readEntry(cursor: TextCursor, intake: RangeIntake): boolean {
+export function readEntry(cursor: TextCursor, intake: RangeSetBuilder): boolean {
   const ipv4 = cursor.ipv4();
   if (ipv4 >= 0) return cursor.takes(SLASH) ? addIpv4Block(ipv4, cursor, intake) : addIpv4Range(ipv4, cursor, intake);
   if (!cursor.ipv6()) return false;
@@ -17,20 +17,20 @@ export function readEntry(cursor: TextCursor, intake: RangeIntake): boolean {
 }
 
 /** Reads one `address` or `address-address` at the cursor into the intake; otherwise as `readEntry`. */
-export function readRange(cursor: TextCursor, intake: RangeIntake): boolean {
+export function readRange(cursor: TextCursor, intake: RangeSetBuilder): boolean {
   const ipv4 = cursor.ipv4();
   if (ipv4 >= 0) return addIpv4Range(ipv4, cursor, intake);
   return cursor.ipv6() && addIpv6Range(cursor, intake);
 }
 
-function addIpv4Range(first: number, cursor: TextCursor, intake: RangeIntake): boolean {
+function addIpv4Range(first: number, cursor: TextCursor, intake: RangeSetBuilder): boolean {
   const last = cursor.takes(DASH) ? cursor.ipv4() : first;
   if (last < first) return false;
   intake.addIpv4(first, last);
   return true;
 }
 
-function addIpv4Block(network: number, cursor: TextCursor, intake: RangeIntake): boolean {
+function addIpv4Block(network: number, cursor: TextCursor, intake: RangeSetBuilder): boolean {
   const length = cursor.decimal(32);
   const size = 2 ** (32 - length);
   if (length < 0 || network % size !== 0) return false;
@@ -38,7 +38,7 @@ function addIpv4Block(network: number, cursor: TextCursor, intake: RangeIntake):
   return true;
 }
 
-function addIpv6Range(cursor: TextCursor, intake: RangeIntake): boolean {
+function addIpv6Range(cursor: TextCursor, intake: RangeSetBuilder): boolean {
   const { words } = cursor;
   if (!cursor.takes(DASH)) {
     intake.addIpv6(words, words);
@@ -50,7 +50,7 @@ function addIpv6Range(cursor: TextCursor, intake: RangeIntake): boolean {
   return true;
 }
 
-function addIpv6Block(cursor: TextCursor, intake: RangeIntake): boolean {
+function addIpv6Block(cursor: TextCursor, intake: RangeSetBuilder): boolean {
   const { words } = cursor;
   const length = cursor.decimal(128);
   if (length < 0 || !fillHostBits(words, length)) return false;

@@ -10,7 +10,7 @@ export type RangeSink = {
 };
 
 /** Takes ranges in any order, overlapping or not, and gives them back sorted and merged. Made for millions of them. */
-export class RangeIntake {
+export class RangeSetBuilder {
   #ipv4Count = 0;
   #ipv4Firsts: Words;
   /** Absent while every range is a single address, as is most often so. */

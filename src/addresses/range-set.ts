@@ -16,7 +16,7 @@ import {
 } from './boundaries/list.ts';
 import { differenceOf, intersectionOf, unionOf } from './boundaries/merge.ts';
 import { pushIpv4Texts, pushIpv6Texts } from './boundaries/text.ts';
-import { RangeIntake, type RangeSink } from './range-set-builder.ts';
+import { RangeSetBuilder, type RangeSink } from './range-set-builder.ts';
 import { type AddressRange, rangeOfAddress } from './range.ts';
 
 /**
@@ -51,7 +51,7 @@ export class RangeSet {
       'a range starts at its first address',
     );
     if (all.length === 1) return RangeSet.ofEdges(only.version, edgesOf(only));
-    const intake = new RangeIntake(all.length);
+    const intake = new RangeSetBuilder(all.length);
     for (const range of all) intake.add(range);
     return RangeSet.fromIntake(intake);
   }
@@ -64,7 +64,7 @@ export class RangeSet {
   }
 
   /** The set of all that an intake has taken. */
-  static fromIntake(intake: RangeIntake): RangeSet {
+  static fromIntake(intake: RangeSetBuilder): RangeSet {
     const lists = new ListSink();
     intake.mergeInto(lists);
     return new RangeSet(lists.ipv4List(), lists.ipv6List());
@@ -245,7 +245,7 @@ export function parseAddressList(
   problemsMax = Number.POSITIVE_INFINITY,
 ): Readonly<{ set: RangeSet }> | Readonly<{ problems: readonly ListedProblem[] }> {
   const problems: ListedProblem[] = [];
-  const intake = new RangeIntake(texts.length);
+  const intake = new RangeSetBuilder(texts.length);
   for (let at = 0; at < texts.length && problems.length < problemsMax; at++) {
     const text = texts[at] ?? '';
     const ipv4 = ipv4OfText(text);

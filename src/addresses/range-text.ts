@@ -4,7 +4,7 @@ import { textCursor } from './address-scanner.ts';
 import { comparePoints, type Edges, IPV4_SPACE, IPV6_SPACE } from './boundaries/chunk.ts';
 import { incrementLimbs, wordsToLimbs } from './boundaries/limbs.ts';
 import { readRange } from './entry-reader.ts';
-import { RangeIntake } from './range-set-builder.ts';
+import { RangeSetBuilder } from './range-set-builder.ts';
 import { RangeSet } from './range-set.ts';
 import { parseRangeText } from './range.ts';
 
@@ -36,7 +36,7 @@ export function parseRangeTexts(texts: readonly string[]): RangeSet {
     const edges = edgesOfText(only);
     return RangeSet.ofEdges(edges.length === 2 ? 4 : 6, edges);
   }
-  const intake = new RangeIntake(texts.length);
+  const intake = new RangeSetBuilder(texts.length);
   for (const text of texts) {
     if (!cursor.load(text) || !readRange(cursor, intake) || !cursor.isAtEnd) throw rangeTextError(text);
   }

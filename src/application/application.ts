@@ -59,7 +59,7 @@ export type RouterChecks = Readonly<{
 }>;
 
 /** What the commands work with: the same rules and views as the HTTP API, over the same stores. */
-export type House = Readonly<{
+export type Application = Readonly<{
   store: EventStore;
   clock: Clock;
   ids: Ids;
@@ -111,11 +111,11 @@ export type House = Readonly<{
 }>;
 
 /** Opens the house for one command and closes it afterwards, whatever comes of the work. */
-export type WithHouse = <T>(work: (house: House) => Promise<T>) => Promise<T>;
+export type WithApplication = <T>(work: (application: Application) => Promise<T>) => Promise<T>;
 
 /** What looks back works with: the log, and the evidence that it names. Nothing is made, locked or written, so a read-only copy will do. */
 export type Archive = Pick<
-  House,
+  Application,
   'store' | 'clock' | 'customers' | 'regions' | 'directory' | 'eventTypes' | 'isCustomerEvent'
 > &
   Readonly<{

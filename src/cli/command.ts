@@ -1,9 +1,13 @@
 import type { Command } from 'commander';
-import type { WithArchive, WithHouse } from '../application/application.ts';
+import type { WithArchive, WithApplication } from '../application/application.ts';
 import { openOutput, type Output } from './output.ts';
 
 /** What every command group gets. */
-export type CommandTools = Readonly<{ withHouse: WithHouse; withArchive: WithArchive; write: (text: string) => void }>;
+export type CommandTools = Readonly<{
+  withApplication: WithApplication;
+  withArchive: WithArchive;
+  write: (text: string) => void;
+}>;
 
 /** A command that does something: it takes `--json` like all of them. */
 export function leaf(parent: Command, nameAndArguments: string, description: string): Command {

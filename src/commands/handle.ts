@@ -1,7 +1,7 @@
-import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { type Command, type Decider, type Decision, isRefusal, type Refusal } from '../kernel/decider.ts';
 import type { Event, Sealed } from '../kernel/event.ts';
-import { gather } from '../concurrency/coalesce.ts';
+import { coalesce } from '../concurrency/coalesce.ts';
 import { isHandled } from '../kernel/event.ts';
 import { streamName, type StreamCategory } from '../kernel/stream-name.ts';
 import {
@@ -75,7 +75,7 @@ type Entry<S, E extends Event> = Readonly<{
 }>;
 
 /** The end of one stream as this process knows it, events that are not durable yet included. */
-type Line<S, E extends Event> = {
+type StreamHead<S, E extends Event> = {
   state: S;
   revision: bigint;
   hash: string;
@@ -109,7 +109,7 @@ export function openAggregate<C extends Command, S, E extends Event>(
   decider: Opened<C, S, E>,
   dependencies: AggregateDependencies,
 ): Aggregate<C, S, E> {
-  const lines = new StreamLines(decider, dependencies);
+  const lines = new StreamHeads(decider, dependencies);
   return {
     handle: (id, command, context) => lines.handle(streamName(decider.category, id), command, context),
     state: (id) => lines.state(streamName(decider.category, id)),
@@ -117,12 +117,12 @@ export function openAggregate<C extends Command, S, E extends Event>(
 }
 
 /** The lines of one category, and everything that moves them on. */
-class StreamLines<C extends Command, S, E extends Event> {
+class StreamHeads<C extends Command, S, E extends Event> {
   readonly #decider: Opened<C, S, E>;
   readonly #with: AggregateDependencies;
   readonly #handles: ReadonlySet<string>;
-  readonly #lines: BoundedMap<string, Line<S, E>>;
-  readonly #loading = new Map<string, Promise<Line<S, E>>>();
+  readonly #lines: BoundedMap<string, StreamHead<S, E>>;
+  readonly #loading = new Map<string, Promise<StreamHead<S, E>>>();
   readonly #snapshotEvery: number;
 
   constructor(decider: Opened<C, S, E>, dependencies: AggregateDependencies) {
@@ -158,7 +158,7 @@ class StreamLines<C extends Command, S, E extends Event> {
 
   async #settleUnchanged(
     stream: string,
-    line: Line<S, E>,
+    line: StreamHead<S, E>,
     decision: Decision<E>,
   ): Promise<Refusal | Handled<S, E> | 'raced'> {
     const { state, revision } = line;
@@ -167,7 +167,7 @@ class StreamLines<C extends Command, S, E extends Event> {
   }
 
   /** A "no" or a "nothing new" may rest on appends that fail, or on a state that another process has moved on. */
-  async #isCurrent(stream: string, line: Line<S, E>, revision: bigint): Promise<boolean> {
+  async #isCurrent(stream: string, line: StreamHead<S, E>, revision: bigint): Promise<boolean> {
     if ((await line.newest?.catch(lostUnlessUnavailable)) === 'raced') return false;
     const last = await this.#with.store.revision(stream);
     if (last <= revision) return true;
@@ -180,7 +180,7 @@ class StreamLines<C extends Command, S, E extends Event> {
 
   async #settleAppend(
     stream: string,
-    line: Line<S, E>,
+    line: StreamHead<S, E>,
     decision: readonly E[],
     context: CommandContext,
   ): Promise<Handled<S, E> | 'raced'> {
@@ -194,7 +194,7 @@ class StreamLines<C extends Command, S, E extends Event> {
   }
 
   /** Takes events up into the line, and sees to it that they are appended. */
-  #enter(stream: string, line: Line<S, E>, decision: readonly E[], context: CommandContext): Entry<S, E> {
+  #enter(stream: string, line: StreamHead<S, E>, decision: readonly E[], context: CommandContext): Entry<S, E> {
     try {
       const events = this.#sealed(stream, line, decision, context);
       for (const event of events) {
@@ -219,15 +219,15 @@ class StreamLines<C extends Command, S, E extends Event> {
     }
   }
 
-  async #appendWaiting(stream: string, line: Line<S, E>): Promise<void> {
+  async #appendWaiting(stream: string, line: StreamHead<S, E>): Promise<void> {
     while (line.waiting.length > 0) {
-      await gather(line.waiting, turnOfTheLoop);
+      await coalesce(line.waiting, yieldToEventLoop);
       await this.#append(stream, line, takeAppend(line.waiting));
     }
     line.isAppending = false;
   }
 
-  async #append(stream: string, line: Line<S, E>, entries: readonly Entry<S, E>[]): Promise<void> {
+  async #append(stream: string, line: StreamHead<S, E>, entries: readonly Entry<S, E>[]): Promise<void> {
     const last = entries.at(-1);
     if (line.isLost || last === undefined) {
       for (const { resolve } of entries) resolve('raced');
@@ -247,7 +247,7 @@ class StreamLines<C extends Command, S, E extends Event> {
 
   async #afterFailure(
     stream: string,
-    line: Line<S, E>,
+    line: StreamHead<S, E>,
     entries: readonly Entry<S, E>[],
     error: unknown,
   ): Promise<void> {
@@ -266,7 +266,12 @@ class StreamLines<C extends Command, S, E extends Event> {
     }
   }
 
-  #sealed(stream: string, line: Line<S, E>, decision: readonly E[], context: CommandContext): readonly Sealed<E>[] {
+  #sealed(
+    stream: string,
+    line: StreamHead<S, E>,
+    decision: readonly E[],
+    context: CommandContext,
+  ): readonly Sealed<E>[] {
     const { clock, codec, ids } = this.#with;
     return seal(decision, {
       stream,
@@ -280,12 +285,12 @@ class StreamLines<C extends Command, S, E extends Event> {
     });
   }
 
-  #lose(stream: string, line: Line<S, E>): void {
+  #lose(stream: string, line: StreamHead<S, E>): void {
     line.isLost = true;
     if (this.#lines.get(stream) === line) this.#lines.delete(stream);
   }
 
-  #load(stream: string): Promise<Line<S, E>> {
+  #load(stream: string): Promise<StreamHead<S, E>> {
     const underWay = this.#loading.get(stream);
     if (underWay !== undefined) return underWay;
     const loading = this.#replay(stream).finally(() => this.#loading.delete(stream));
@@ -293,7 +298,7 @@ class StreamLines<C extends Command, S, E extends Event> {
     return loading;
   }
 
-  async #replay(stream: string): Promise<Line<S, E>> {
+  async #replay(stream: string): Promise<StreamHead<S, E>> {
     const kept = await this.#fromSnapshot(stream);
     const line = (kept && (await this.#readOn(stream, kept))) ?? (await this.#readOn(stream, this.#emptyLine()));
     if (line === undefined) throw new Error(`${stream} can't be read from its start`);
@@ -303,7 +308,7 @@ class StreamLines<C extends Command, S, E extends Event> {
   }
 
   /** Takes a line to the end of its stream; `undefined` when the stream does not hold the event at which the line stands. */
-  async #readOn(stream: string, line: Line<S, E>): Promise<Line<S, E> | undefined> {
+  async #readOn(stream: string, line: StreamHead<S, E>): Promise<StreamHead<S, E> | undefined> {
     const { revision: from, hash } = line;
     let isAnchored = from === NO_STREAM;
     for await (const page of this.#with.store.read(stream, isAnchored ? from : from - 1n)) {
@@ -324,7 +329,7 @@ class StreamLines<C extends Command, S, E extends Event> {
     return isAnchored ? line : undefined;
   }
 
-  #emptyLine(): Line<S, E> {
+  #emptyLine(): StreamHead<S, E> {
     return {
       state: this.#decider.initial,
       revision: NO_STREAM,
@@ -341,7 +346,7 @@ class StreamLines<C extends Command, S, E extends Event> {
     };
   }
 
-  async #fromSnapshot(stream: string): Promise<Line<S, E> | undefined> {
+  async #fromSnapshot(stream: string): Promise<StreamHead<S, E> | undefined> {
     const { snapshot } = this.#decider;
     if (snapshot === undefined) return undefined;
     const { snapshots, log } = this.#with;
@@ -370,7 +375,7 @@ class StreamLines<C extends Command, S, E extends Event> {
   }
 
   /** `point` is durable, whatever is under way after it. A snapshot is a cache: no failure of it is one of the command. */
-  #keepSnapshot(stream: string, line: Line<S, E>, { state, revision, hash, at }: Point<S>): void {
+  #keepSnapshot(stream: string, line: StreamHead<S, E>, { state, revision, hash, at }: Point<S>): void {
     const { snapshot } = this.#decider;
     if (snapshot === undefined || revision - line.snapshotRevision < BigInt(line.snapshotAfter)) return;
     line.snapshotRevision = revision;

@@ -1,7 +1,7 @@
 import type { Clock } from '../ports/clock.ts';
 
 /** Waiting times between tries: doubling from `first` up to `most`, less up to a quarter so that many don't come at once. */
-export type BackOff = Readonly<{
+export type Backoff = Readonly<{
   /** How long the next wait is, in milliseconds. */
   next: () => number;
   /** Waits that long. Rejects with the signal's reason. */
@@ -9,7 +9,7 @@ export type BackOff = Readonly<{
   reset: () => void;
 }>;
 
-export function openBackOff(clock: Clock, first = 50, most = 2_000): BackOff {
+export function openBackoff(clock: Clock, first = 50, most = 2_000): Backoff {
   let tries = 0;
   const next = (): number => Math.min(most, first * 2 ** Math.min(tries, 20)) * (1 - Math.random() / 4);
   return {

@@ -1,7 +1,7 @@
 import type { Clock } from '../ports/clock.ts';
 
 /** Tells when nothing has been heard for some time. One timer for many words: words are the rule. */
-export type Silence = Readonly<{
+export type IdleTimeout = Readonly<{
   /** Something came. */
   heard: () => void;
   /** Whether nothing has come for the whole time. */
@@ -11,7 +11,7 @@ export type Silence = Readonly<{
   stop: () => void;
 }>;
 
-export function openSilence(clock: Clock, milliseconds: number): Silence {
+export function openSilence(clock: Clock, milliseconds: number): IdleTimeout {
   const stopped = new AbortController();
   let heardAt = clock.monotonicMilliseconds();
   /** Ends with each timer, so that those who wait for it, page after page, don't pile up. */

@@ -1,5 +1,5 @@
 /** One work at a time on each list of a router: deployments, repairs and removals never meet. */
-export type ListTurns = Readonly<{
+export type KeyedMutex = Readonly<{
   /** Runs the work when all that were there before are over. Rejects with the signal's reason when it aborts first. */
   take: <T>(key: string, signal: AbortSignal, work: () => Promise<T>) => Promise<T>;
 }>;
@@ -19,7 +19,7 @@ export function regionTurn(regionId: number): string {
   return `${regionId}`;
 }
 
-export function createListTurns(): ListTurns {
+export function createKeyedMutex(): KeyedMutex {
   const last = new Map<string, Promise<unknown>>();
   return {
     take: (key, signal, work) => {

@@ -2,7 +2,7 @@ import type { Clock } from '../ports/clock.ts';
 import { BEGINNING } from '../ports/event-store.ts';
 
 /** Who waits for which position of the log. */
-export type Arrivals = Readonly<{
+export type PositionWaiters = Readonly<{
   /** The newest position that was reached. */
   position: () => bigint;
   /** Lets those go on who wait for this position or an earlier one. */
@@ -16,7 +16,7 @@ type Waiter = Readonly<{ position: bigint; deadline: number; settle: (isReached:
 const SWEEP_MILLISECONDS = 250;
 
 /** Nothing is reached yet. One timer serves all who wait: timeouts are rare, arrivals are not. */
-export function openArrivals(clock: Clock): Arrivals {
+export function openPositionWaiters(clock: Clock): PositionWaiters {
   let waiters: Waiter[] = [];
   let isSweeping = false;
   let newest = BEGINNING;

@@ -1,12 +1,12 @@
 import { systemClock } from '../adapters/clock.ts';
 import { systemIds } from '../adapters/ids.ts';
 import { createOpenRouter } from '../adapters/routers/open-router.ts';
-import type { House, WithHouse } from '../application/application.ts';
+import type { Application, WithApplication } from '../application/application.ts';
 import type { CommandContext } from '../commands/handle.ts';
 import { commitNow, type CommitStatus } from '../commands/ip-control/commit-now.ts';
 import { openCommitWatch } from '../commands/ip-control/commit-watch.ts';
 import { commitKey } from '../commands/ip-control/customer-state.ts';
-import { createListTurns } from '../concurrency/keyed-mutex.ts';
+import { createKeyedMutex } from '../concurrency/keyed-mutex.ts';
 import type { Config } from '../config.ts';
 import type { ListKind } from '../events/ip-control/vocabulary.ts';
 import { isRefusal } from '../kernel/decider.ts';
@@ -16,13 +16,13 @@ import type { Log } from '../ports/log.ts';
 import { performDeployCommit } from '../processes/ip-control/deploy-commit.ts';
 import { carriedBy } from '../processes/ip-control/pushing/push-to-region.ts';
 import { findAheadOfLog, isAmong } from '../projections/engine/ahead-of-log.ts';
-import { type Feed, openProjector } from '../projections/engine/projector.ts';
+import { type ProjectionTarget, openProjector } from '../projections/engine/projector.ts';
 import { rebuildProjections } from '../projections/engine/rebuild.ts';
 import type { ServedView } from '../projections/engine/view-reader.ts';
 import { type Aggregates, openAggregates } from './aggregates.ts';
 import { EVENT_CATALOGUE, isCustomerEvent } from './event-catalogue.ts';
 import { LEADERS_LEASE, processesLease } from './leadership.ts';
-import { processShelves } from './processes.ts';
+import { processViewCaches } from './processes.ts';
 import { openRestoring, type Restoring } from './restoring.ts';
 import { openRouterChecks } from './router-checks.ts';
 import { openRouterDrivers } from './router-drivers.ts';
@@ -31,29 +31,29 @@ import { codec, openStores, type Stores } from './stores.ts';
 import { openViews } from './views.ts';
 
 /** Opens the house for one command over the stores that the settings name. */
-export function commandHouse(readConfig: () => Config, log: Log): WithHouse {
+export function commandApplication(readConfig: () => Config, log: Log): WithApplication {
   return async (work) => {
     const config = readConfig();
     const stores = await openStores(config, log, { label: 'command', serves: false });
     try {
-      return await work(houseOf(config, log, stores));
+      return await work(applicationOf(config, log, stores));
     } finally {
       await stores.close();
     }
   };
 }
 
-function houseOf(config: Config, log: Log, stores: Stores): House {
+function applicationOf(config: Config, log: Log, stores: Stores): Application {
   const { store, snapshots, secrets, readModels } = stores;
   const [clock, ids] = [systemClock, systemIds];
   const aggregates = openAggregates({ store, codec, snapshots, clock, ids, log });
   const openRouter = createOpenRouter({ secrets, clock: systemClock, ids: systemIds });
   const views = openViews({ store, readModels, clock });
-  const shelves = (): readonly Feed[] => [
-    ...Object.values(views).map((view) => view.newShelf()),
-    ...processShelves(config, readModels),
+  const viewCaches = (): readonly ProjectionTarget[] => [
+    ...Object.values(views).map((view) => view.newViewCache()),
+    ...processViewCaches(config, readModels),
   ];
-  const projections = shelves().map(({ name, version }) => ({ name, version }));
+  const projections = viewCaches().map(({ name, version }) => ({ name, version }));
   const { whenAhead } = openRestoring(aggregates, { store, ids, log });
   const everyName = projections.map(({ name }) => name);
   /** What this command does itself may be the first that is done with a log that was put back. */
@@ -83,7 +83,7 @@ function houseOf(config: Config, log: Log, stores: Stores): House {
       rebuild: async (names, progress) => {
         keepHeapSmall();
         await mendAlone(stores);
-        const wanted = shelves().filter(({ name }) => names.includes(name));
+        const wanted = viewCaches().filter(({ name }) => names.includes(name));
         return rebuildProjections(wanted, { store, readModels, clock, log, whenAhead }, progress);
       },
     },
@@ -97,18 +97,18 @@ function houseOf(config: Config, log: Log, stores: Stores): House {
 /** Beside a running server the views are brought up to date in memory only: the server saves them. */
 async function catchUp(
   { store, readModels, leases }: Stores,
-  views: readonly Pick<ServedView<object>, 'newShelf' | 'readShelf'>[],
+  views: readonly Pick<ServedView<object>, 'newViewCache' | 'readViewCache'>[],
   whenAhead: Restoring['whenAhead'],
   log: Log,
 ): Promise<void> {
   const lease = await leases.tryAcquire(LEADERS_LEASE);
   const writes = !('heldBy' in lease);
   try {
-    const shelves = views.map((view) => view.newShelf());
-    const projector = openProjector(shelves, { store, readModels, clock: systemClock, log, writes, whenAhead });
+    const viewCaches = views.map((view) => view.newViewCache());
+    const projector = openProjector(viewCaches, { store, readModels, clock: systemClock, log, writes, whenAhead });
     await projector.open();
     await projector.catchUp();
-    for (const view of views) view.readShelf();
+    for (const view of views) view.readViewCache();
   } finally {
     if (!('heldBy' in lease)) await lease.release();
   }
@@ -227,7 +227,7 @@ async function commitHere(
     directory,
     store,
     driverOf: drivers.driverOf,
-    turns: createListTurns(),
+    turns: createKeyedMutex(),
     clock: systemClock,
     // The command itself says what has failed.
     log: { ...log, error: log.info },

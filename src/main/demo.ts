@@ -8,7 +8,7 @@ import { createLog } from '../adapters/log.ts';
 import { type ProgramTools, runProgram } from '../cli/program.ts';
 import { readConfig } from '../config.ts';
 import { commandArchive } from './command-archive.ts';
-import { commandHouse } from './application.ts';
+import { commandApplication } from './application.ts';
 import { copyEnds } from './copy-ends.ts';
 import { explainFailure } from './explain-failure.ts';
 import { type RunningServer, startServer } from './server.ts';
@@ -37,7 +37,7 @@ export async function demo({ exit, write, stopped }: DemoOptions): Promise<void>
     server = await startServer(config, log);
     write(`edgeward serves ${server.url} from ${directory}\n`);
     const tools = {
-      withHouse: commandHouse(() => config, log),
+      withApplication: commandApplication(() => config, log),
       withArchive: commandArchive(() => config, log),
       copyEnds: copyEnds(() => config, log),
       init: () => initDataDirectory(config, log),
@@ -59,7 +59,7 @@ type RunCommand = (...args: readonly string[]) => Promise<Readonly<Record<string
 
 /** Runs commands as a shell would, shows them, and gives back what they print as JSON. */
 function commandRunner(
-  tools: Pick<ProgramTools, 'withHouse' | 'withArchive' | 'copyEnds' | 'init'>,
+  tools: Pick<ProgramTools, 'withApplication' | 'withArchive' | 'copyEnds' | 'init'>,
   write: (text: string) => void,
 ): RunCommand {
   return async (...args) => {

@@ -1,4 +1,4 @@
-import { createListTurns } from '../concurrency/keyed-mutex.ts';
+import { createKeyedMutex } from '../concurrency/keyed-mutex.ts';
 import type { Config } from '../config.ts';
 import type { Event } from '../kernel/event.ts';
 import type { Duty, Perform, Process } from '../kernel/process.ts';
@@ -12,17 +12,17 @@ import type { Secrets } from '../ports/secrets.ts';
 import type { WebhookSender } from '../ports/webhooks.ts';
 import { deliverWebhook, performDeliverWebhook } from '../processes/ip-control/deliver-webhook.ts';
 import { deployCommit, type DeployCommitDuty, performDeployCommit } from '../processes/ip-control/deploy-commit.ts';
-import { runDriftRounds } from '../processes/ip-control/drift-scan.ts';
+import { runDriftScans } from '../processes/ip-control/drift-scan.ts';
 import { finishReservations, performFinishReservation } from '../processes/ip-control/finish-reservations.ts';
-import type { LookDependencies } from '../processes/ip-control/pushing/reconcile-router.ts';
+import type { ReconcileDependencies } from '../processes/ip-control/pushing/reconcile-router.ts';
 import { performRequestCommit, quietPeriod } from '../processes/ip-control/quiet-period.ts';
 import { performRetireWebhookSecret, retireWebhookSecrets } from '../processes/ip-control/retire-webhook-secrets.ts';
-import { keepRouters, performKeepRouter } from '../processes/ip-control/router-maintenance.ts';
+import { routerMaintenance, performKeepRouter } from '../processes/ip-control/router-maintenance.ts';
 import { openProcess, type ProcessDependencies, type RunningProcess, statesOf } from '../processes/process-manager.ts';
 import { finishMemberships, performFinishMembership } from '../processes/worker-pools/finish-memberships.ts';
 import { instanceLifecycle, performInstanceLifecycle } from '../processes/worker-pools/instance-lifecycle.ts';
-import type { Feed, Projector } from '../projections/engine/projector.ts';
-import { type Shelf, shelfOf } from '../projections/engine/view-cache.ts';
+import type { ProjectionTarget, Projector } from '../projections/engine/projector.ts';
+import { type ViewCache, viewCacheOf } from '../projections/engine/view-cache.ts';
 import type { Aggregates } from './aggregates.ts';
 import type { RouterDrivers } from './router-drivers.ts';
 
@@ -40,7 +40,10 @@ export type ProcessTools = Readonly<{
 }>;
 
 /** One process manager with the shelf of its states; it runs once there is a projector to feed it. */
-export type WiredProcess = Readonly<{ shelf: Feed; start: (projector: Pick<Projector, 'reached'>) => RunningProcess }>;
+export type WiredProcess = Readonly<{
+  viewCache: ProjectionTarget;
+  start: (projector: Pick<Projector, 'reached'>) => RunningProcess;
+}>;
 
 /*
  * What may hang outside has places of its own: a region, a customer's receiver, a pool's provider. The bounds in all keep memory and
@@ -74,7 +77,7 @@ export function processDefinitions(config: Config) {
       retryMilliseconds: config.commitRetryMilliseconds,
     }),
     deployCommit,
-    keepRouters,
+    routerMaintenance,
     deliverWebhook: deliverWebhook(config.webhookRetryDelayMilliseconds),
     retireWebhookSecrets,
     finishReservations,
@@ -84,7 +87,7 @@ export function processDefinitions(config: Config) {
 }
 
 /** Shelves of the processes' states. */
-export function processShelves(config: Config, readModels: ReadModels): readonly Feed[] {
+export function processViewCaches(config: Config, readModels: ReadModels): readonly ProjectionTarget[] {
   const {
     quietPeriod: quiet,
     deployCommit: deploy,
@@ -92,14 +95,14 @@ export function processShelves(config: Config, readModels: ReadModels): readonly
     finishReservations: finish,
   } = processDefinitions(config);
   return [
-    shelfOf(statesOf(quiet), readModels),
-    shelfOf(statesOf(deploy), readModels),
-    shelfOf(statesOf(keepRouters), readModels),
-    shelfOf(statesOf(deliver), readModels),
-    shelfOf(statesOf(retireWebhookSecrets), readModels),
-    shelfOf(statesOf(finish), readModels),
-    shelfOf(statesOf(finishMemberships), readModels),
-    shelfOf(statesOf(instanceLifecycle), readModels),
+    viewCacheOf(statesOf(quiet), readModels),
+    viewCacheOf(statesOf(deploy), readModels),
+    viewCacheOf(statesOf(routerMaintenance), readModels),
+    viewCacheOf(statesOf(deliver), readModels),
+    viewCacheOf(statesOf(retireWebhookSecrets), readModels),
+    viewCacheOf(statesOf(finish), readModels),
+    viewCacheOf(statesOf(finishMemberships), readModels),
+    viewCacheOf(statesOf(instanceLifecycle), readModels),
   ];
 }
 
@@ -111,7 +114,7 @@ function deploymentLane({ data }: DeployCommitDuty): string {
 export function wireProcesses(readModels: ReadModels, tools: ProcessTools): readonly WiredProcess[] {
   const { config, aggregates, routerDrivers, store, clock, ids, log } = tools;
   const definitions = processDefinitions(config);
-  const turns = createListTurns();
+  const turns = createKeyedMutex();
   const timeoutMilliseconds = config.deployTimeoutMilliseconds;
   const { driverOf } = routerDrivers;
   return [
@@ -181,9 +184,9 @@ export function wireProcesses(readModels: ReadModels, tools: ProcessTools): read
 }
 
 /** What operators ask for is done at once; all routers are compared, round after round, beside it. */
-function wireRouterUpkeep(readModels: ReadModels, tools: ProcessTools, look: LookDependencies): WiredProcess {
+function wireRouterUpkeep(readModels: ReadModels, tools: ProcessTools, look: ReconcileDependencies): WiredProcess {
   const wired = wire(
-    keepRouters,
+    routerMaintenance,
     performKeepRouter(look),
     { concurrency: LOOKS_MAX, lanes: { of: ({ data }) => String(data.regionId), concurrency: LOOKS_IN_REGION_MAX } },
     readModels,
@@ -198,13 +201,13 @@ function wireRouterUpkeep(readModels: ReadModels, tools: ProcessTools, look: Loo
     random: Math.random,
   };
   return {
-    shelf: wired.shelf,
+    viewCache: wired.viewCache,
     start: (projector) => {
       const running = wired.start(projector);
       return {
         touched: running.touched,
         run: async (stop, abort) => {
-          await Promise.all([running.run(stop, abort), runDriftRounds(rounds, stop, abort)]);
+          await Promise.all([running.run(stop, abort), runDriftScans(rounds, stop, abort)]);
         },
       };
     },
@@ -239,12 +242,12 @@ function wire<E extends Event, S extends object, D extends Duty>(
   readModels: ReadModels,
   { store, clock, log }: ProcessTools,
 ): WiredProcess {
-  const shelf: Shelf<S> = shelfOf(statesOf(process), readModels);
+  const viewCache: ViewCache<S> = viewCacheOf(statesOf(process), readModels);
   return {
-    shelf,
+    viewCache,
     start: (projector) =>
       openProcess(process, perform, {
-        states: shelf,
+        states: viewCache,
         store,
         clock,
         log,

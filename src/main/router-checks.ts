@@ -4,7 +4,7 @@ import { createOpenRouter } from '../adapters/routers/open-router.ts';
 import type { RouterChecks } from '../application/application.ts';
 import type { CommandContext } from '../commands/handle.ts';
 import type { RegionCommand } from '../commands/ip-control/region.ts';
-import { createListTurns } from '../concurrency/keyed-mutex.ts';
+import { createKeyedMutex } from '../concurrency/keyed-mutex.ts';
 import type { Config } from '../config.ts';
 import { RouterCaughtUp, RouterChecked } from '../events/ip-control/router-upkeep.ts';
 import { isRefusal, type Refusal } from '../kernel/decider.ts';
@@ -112,7 +112,7 @@ async function payHere(
     directory,
     store,
     driverOf: drivers.driverOf,
-    turns: createListTurns(),
+    turns: createKeyedMutex(),
     clock: systemClock,
     ids: systemIds,
     log,

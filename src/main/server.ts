@@ -180,14 +180,14 @@ async function startRunners(
   const views = openViews({ store, readModels, clock });
   const allViews = Object.values(views);
   const start = async (lease: Lease): Promise<Term> => {
-    const feeds = allViews.map((view) => view.newShelf());
+    const feeds = allViews.map((view) => view.newViewCache());
     const wired = wireProcesses(readModels, fencedTools(tools, lease));
     const { whenAhead } = restoring;
     const term = await startTerm({ feeds, wired, store, readModels, log, lease, areShared, whenAhead });
     await restoring.warn();
     return term;
   };
-  const readMemory = (isHeld: () => boolean): void => allViews.forEach((view) => view.readShelf(isHeld));
+  const readMemory = (isHeld: () => boolean): void => allViews.forEach((view) => view.readViewCache(isHeld));
   const readStores = (): void => allViews.forEach((view) => view.readDirectly());
   const watch = await openCommitWatch(store);
   const stopWatching = new AbortController();

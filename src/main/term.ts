@@ -5,7 +5,7 @@ import type { Lease } from '../ports/leases.ts';
 import type { Log } from '../ports/log.ts';
 import type { ReadModels } from '../ports/read-models.ts';
 import type { AheadOfLog } from '../projections/engine/ahead-of-log.ts';
-import { type Feed, openProjector, type Projector } from '../projections/engine/projector.ts';
+import { type ProjectionTarget, openProjector, type Projector } from '../projections/engine/projector.ts';
 import type { WiredProcess } from './processes.ts';
 
 /** The time in which this server, as the only one, keeps the views and runs the processes. */
@@ -27,7 +27,7 @@ export type TermParts = Readonly<{
   store: EventStore;
   readModels: ReadModels;
   log: Log;
-  feeds: readonly Feed[];
+  feeds: readonly ProjectionTarget[];
   wired: readonly WiredProcess[];
   lease: Lease;
   /** Other servers read what is saved, and wait for it. */
@@ -52,7 +52,7 @@ export async function startTerm(parts: TermParts): Promise<Term> {
   let isBrokenOff = false;
   // As many as there are duties under way: each has its own end, none is a leak.
   setMaxListeners(0, abortDuties.signal, stopFollowing.signal);
-  const projector = openProjector([...feeds, ...wired.map(({ shelf }) => shelf)], {
+  const projector = openProjector([...feeds, ...wired.map(({ viewCache }) => viewCache)], {
     store,
     readModels,
     clock,
@@ -65,9 +65,9 @@ export async function startTerm(parts: TermParts): Promise<Term> {
   const ahead = await projector.open();
   const end = await store.end();
   lease.lost.addEventListener('abort', () => abortDuties.abort(lease.lost.reason), { once: true });
-  const running = new Map(wired.map(({ shelf, start }) => [shelf.name, start(projector)]));
+  const running = new Map(wired.map(({ viewCache, start }) => [viewCache.name, start(projector)]));
   projector.onTouched((touched, position) => {
-    for (const { shelf, keys } of touched) running.get(shelf)?.touched(keys, position);
+    for (const { viewCache, keys } of touched) running.get(viewCache)?.touched(keys, position);
   });
   const following = projector.run(stopFollowing.signal);
   const processing = Promise.all(

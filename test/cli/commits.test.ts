@@ -5,7 +5,7 @@ import * as assert from 'uvu/assert';
 import { z } from 'zod';
 import { createLog } from '../../src/adapters/log.ts';
 import { readConfig } from '../../src/config.ts';
-import { commandHouse } from '../../src/main/application.ts';
+import { commandApplication } from '../../src/main/application.ts';
 import { enable, ranges } from '../commands/ip-control/customer-examples.ts';
 import { openApiClient } from '../support/http/api-client.ts';
 import { addCustomer, addRegion, openEdgeward } from '../support/servers/edgeward-server.ts';
@@ -114,8 +114,8 @@ test('without a server a commit is deployed by the command itself', async () => 
 
 test('what a server has left unfinished is ended, and what came after it is deployed too', async () => {
   await changed(acme.token, { action: 'disable', ips: ['203.0.113.9'] });
-  const withHouse = commandHouse(() => readConfig(edgeward.settings), createLog({ level: 'silent' }));
-  await withHouse(async ({ customers, ids }) => {
+  const withApplication = commandApplication(() => readConfig(edgeward.settings), createLog({ level: 'silent' }));
+  await withApplication(async ({ customers, ids }) => {
     const context = { actor: 'system:quiet-period', requestId: 'test' };
     const request = { regionId: 1, list: 'BLACKHOLE', reason: 'quiet', commitSetId: ids.uuid() } as const;
     await customers.handle(acme.id, { type: 'RequestCommit', data: request }, context);

@@ -5,7 +5,7 @@ import * as assert from 'uvu/assert';
 import { z } from 'zod';
 import { createLog } from '../../src/adapters/log.ts';
 import { readConfig } from '../../src/config.ts';
-import { commandHouse } from '../../src/main/application.ts';
+import { commandApplication } from '../../src/main/application.ts';
 import { addCustomer, addRegion, openEdgeward } from '../support/servers/edgeward-server.ts';
 
 const edgeward = await openEdgeward();
@@ -56,8 +56,8 @@ test('who stores and removes a secret is recorded, what it is never', async () =
 
 test('a removal that was recorded and broken off is ended by repeating it', async () => {
   await put('edge1-key');
-  const withHouse = commandHouse(() => readConfig(edgeward.settings), createLog({ level: 'silent' }));
-  await withHouse(({ directory }) =>
+  const withApplication = commandApplication(() => readConfig(edgeward.settings), createLog({ level: 'silent' }));
+  await withApplication(({ directory }) =>
     directory.handle(
       'main',
       { type: 'RecordSecretRemoved', data: { secretId: 'edge1-key' } },

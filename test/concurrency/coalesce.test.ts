@@ -1,6 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { gather } from '../../src/concurrency/coalesce.ts';
+import { coalesce } from '../../src/concurrency/coalesce.ts';
 
 /** How many turns it waited, and what had gathered, when each turn brought so many. */
 async function gathered(
@@ -9,7 +9,7 @@ async function gathered(
 ): Promise<Readonly<{ turns: number; count: number }>> {
   const waiting = Array.from({ length: first }, () => 'asked');
   let turn = 0;
-  await gather(waiting, async () => {
+  await coalesce(waiting, async () => {
     for (let more = turns[turn] ?? 0; more > 0; more -= 1) waiting.push('asked');
     turn += 1;
   });

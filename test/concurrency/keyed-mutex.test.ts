@@ -1,6 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { createListTurns, listTurn, regionTurn } from '../../src/concurrency/keyed-mutex.ts';
+import { createKeyedMutex, listTurn, regionTurn } from '../../src/concurrency/keyed-mutex.ts';
 
 const never = new AbortController().signal;
 
@@ -12,7 +12,7 @@ function held() {
 }
 
 test('works on one list come one after another, in order; others do not wait', async () => {
-  const turns = createListTurns();
+  const turns = createKeyedMutex();
   const order: string[] = [];
   const first = held();
   const list = listTurn(1, 'Svc-A', 'core1');
@@ -32,7 +32,7 @@ test('works on one list come one after another, in order; others do not wait', a
 });
 
 test('a work that fails makes room for the next', async () => {
-  const turns = createListTurns();
+  const turns = createKeyedMutex();
   const failing = turns.take('a', never, () => Promise.reject(new Error('no')));
   const next = turns.take('a', never, async () => 'yes');
   assert.is(await failing.catch((error: unknown) => Object(error).message), 'no');
@@ -40,7 +40,7 @@ test('a work that fails makes room for the next', async () => {
 });
 
 test('whoever gives up while it waits does not begin, and lets nobody by', async () => {
-  const turns = createListTurns();
+  const turns = createKeyedMutex();
   const order: string[] = [];
   const first = held();
   const stop = new AbortController();

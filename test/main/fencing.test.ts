@@ -12,16 +12,16 @@ import { temporaryFolder } from '../support/temporary-folder.ts';
 import { openWorkerPoolHouse } from '../support/worker-pool-application.ts';
 
 test('from the moment at which the lease is gone nothing is recorded, pushed, sent or launched; what is there can be read', async () => {
-  const house = await openWorkerPoolHouse();
+  const application = await openWorkerPoolHouse();
   const { path, remove } = await temporaryFolder();
   mkdirSync(join(path, 'edge'));
-  const { store, secrets, clock, ids, log } = house;
+  const { store, secrets, clock, ids, log } = application;
   const sent: string[] = [];
   let isHeld = true;
   const tools = fencedTools(
     {
       config: readConfig({ DATA_DIR: path }),
-      aggregates: house,
+      aggregates: application,
       routerDrivers: openRouterDrivers(createOpenRouter({ secrets, clock, ids })),
       sender: {
         send: async ({ url }) => {
@@ -46,7 +46,7 @@ test('from the moment at which the lease is gone nothing is recorded, pushed, se
     tools.aggregates.regions.handle(
       regionId,
       { type: 'CreateRegion', data: { regionId, name: `region-${regionId}` } },
-      house.context,
+      application.context,
     );
   const send = (url: string) =>
     tools.sender.send({ url, messageId: 'm', timestampSeconds: () => 0, body: '', secret: 'whsec_' }, signal);
@@ -69,7 +69,7 @@ test('from the moment at which the lease is gone nothing is recorded, pushed, se
   assert.equal(await driver.read('Svc-A', signal), ['192.0.2.0/24']);
   assert.is((await tools.aggregates.regions.state(1)).state.phase, 'created');
   await tools.routerDrivers.close();
-  await house.close();
+  await application.close();
   await remove();
 });
 

@@ -133,136 +133,136 @@ function gates() {
 // When duties are looked for
 
 test('what is owed at the start is paid', async () => {
-  const house = openHouse({ debts: { a: { rent: 0 }, b: { tax: -60, fine: 0 } } });
+  const application = openHouse({ debts: { a: { rent: 0 }, b: { tax: -60, fine: 0 } } });
   await quiet();
-  assert.equal(house.paid.toSorted(), ['fine', 'rent', 'tax']);
-  await house.end();
+  assert.equal(application.paid.toSorted(), ['fine', 'rent', 'tax']);
+  await application.end();
 });
 
 test('what an event makes owed is paid at once', async () => {
-  const house = openHouse();
+  const application = openHouse();
   await quiet();
-  house.owe('a', { rent: 0 });
+  application.owe('a', { rent: 0 });
   await quiet();
-  assert.equal(house.paid, ['rent']);
-  house.owe('a', { tax: 0 });
-  house.owe('b', { fine: 0 });
+  assert.equal(application.paid, ['rent']);
+  application.owe('a', { tax: 0 });
+  application.owe('b', { fine: 0 });
   await quiet();
-  assert.equal(house.paid, ['rent', 'tax', 'fine']);
-  await house.end();
+  assert.equal(application.paid, ['rent', 'tax', 'fine']);
+  await application.end();
 });
 
 test('what becomes owed later is paid when it is, and not before', async () => {
-  const house = openHouse({ debts: { a: { rent: 30, tax: 90 } } });
-  await house.clock.advance({ seconds: 29 });
-  assert.equal(house.paid, []);
-  await house.clock.advance({ seconds: 1 });
+  const application = openHouse({ debts: { a: { rent: 30, tax: 90 } } });
+  await application.clock.advance({ seconds: 29 });
+  assert.equal(application.paid, []);
+  await application.clock.advance({ seconds: 1 });
   await quiet();
-  assert.equal(house.paid, ['rent']);
-  await house.clock.advance({ seconds: 59 });
-  assert.equal(house.paid, ['rent']);
-  await house.clock.advance({ seconds: 1 });
+  assert.equal(application.paid, ['rent']);
+  await application.clock.advance({ seconds: 59 });
+  assert.equal(application.paid, ['rent']);
+  await application.clock.advance({ seconds: 1 });
   await quiet();
-  assert.equal(house.paid, ['rent', 'tax']);
-  await house.end();
+  assert.equal(application.paid, ['rent', 'tax']);
+  await application.end();
 });
 
 test('an earlier date replaces a later one', async () => {
-  const house = openHouse({ debts: { a: { rent: 3_000 } } });
+  const application = openHouse({ debts: { a: { rent: 3_000 } } });
   await quiet();
-  house.owe('a', { tax: 5 });
+  application.owe('a', { tax: 5 });
   await quiet();
-  await house.clock.advance({ seconds: 5 });
+  await application.clock.advance({ seconds: 5 });
   await quiet();
-  assert.equal(house.paid, ['tax']);
-  await house.end();
+  assert.equal(application.paid, ['tax']);
+  await application.end();
 });
 
 test('a month ahead is no problem', async () => {
-  const house = openHouse({ debts: { a: { rent: 86_400 * 31 } } });
-  await house.clock.advance({ hours: 24 * 31 - 1 });
-  assert.equal(house.paid, []);
-  await house.clock.advance({ hours: 1 });
+  const application = openHouse({ debts: { a: { rent: 86_400 * 31 } } });
+  await application.clock.advance({ hours: 24 * 31 - 1 });
+  assert.equal(application.paid, []);
+  await application.clock.advance({ hours: 1 });
   await quiet();
-  assert.equal(house.paid, ['rent']);
-  await house.end();
+  assert.equal(application.paid, ['rent']);
+  await application.end();
 });
 
 test('a wall clock that is set forward hastens nothing, one that is set back delays nothing', async () => {
-  const house = openHouse({ debts: { a: { rent: 90 } } });
+  const application = openHouse({ debts: { a: { rent: 90 } } });
   await quiet();
-  house.clock.setWallClock(at(86_400));
-  await house.clock.advance({ seconds: 60 });
+  application.clock.setWallClock(at(86_400));
+  await application.clock.advance({ seconds: 60 });
   await quiet();
-  assert.equal(house.paid, []);
-  house.clock.setWallClock(at(-86_400));
-  await house.clock.advance({ seconds: 30 });
+  assert.equal(application.paid, []);
+  application.clock.setWallClock(at(-86_400));
+  await application.clock.advance({ seconds: 30 });
   await quiet();
-  assert.equal(house.paid, ['rent']);
-  await house.end();
+  assert.equal(application.paid, ['rent']);
+  await application.end();
 });
 
 // A scheduler
 
 test('a scheduler looks at its rhythm only: at the start, and then every minute', async () => {
-  const house = openHouse({ debts: { a: { rent: 0 } }, everyMilliseconds: 60_000 });
+  const application = openHouse({ debts: { a: { rent: 0 } }, everyMilliseconds: 60_000 });
   await quiet();
-  assert.equal(house.paid, ['rent']);
-  house.owe('a', { tax: 0 });
-  house.owe('b', { fine: 90 });
-  await house.clock.advance({ seconds: 59 });
+  assert.equal(application.paid, ['rent']);
+  application.owe('a', { tax: 0 });
+  application.owe('b', { fine: 90 });
+  await application.clock.advance({ seconds: 59 });
   await quiet();
-  assert.equal(house.paid, ['rent']);
-  await house.clock.advance({ seconds: 1 });
+  assert.equal(application.paid, ['rent']);
+  await application.clock.advance({ seconds: 1 });
   await quiet();
-  assert.equal(house.paid, ['rent', 'tax']);
-  await house.clock.advance({ seconds: 59 });
-  assert.equal(house.paid, ['rent', 'tax']);
-  await house.clock.advance({ seconds: 1 });
+  assert.equal(application.paid, ['rent', 'tax']);
+  await application.clock.advance({ seconds: 59 });
+  assert.equal(application.paid, ['rent', 'tax']);
+  await application.clock.advance({ seconds: 1 });
   await quiet();
-  assert.equal(house.paid, ['rent', 'tax', 'fine']);
-  await house.end();
+  assert.equal(application.paid, ['rent', 'tax', 'fine']);
+  await application.end();
 });
 
 test('what finds no free place in a round of the scheduler gets one in the same round', async () => {
   const debts = Object.fromEntries(Array.from({ length: 25 }, (_, n) => [`k${n}`, { [`d${n}`]: 0 }]));
-  const house = openHouse({ debts, concurrency: 2, everyMilliseconds: 60_000 });
+  const application = openHouse({ debts, concurrency: 2, everyMilliseconds: 60_000 });
   await quiet();
-  await waitUntil('all are paid', () => house.paid.length === 25);
-  await house.end();
+  await waitUntil('all are paid', () => application.paid.length === 25);
+  await application.end();
 });
 
 // Failures
 
 test('a payment that fails is tried again after ever longer rests, at most a minute', async () => {
   let isFailing = true;
-  const house = openHouse({
+  const application = openHouse({
     debts: { a: { rent: 0 } },
     perform: async () => {
       if (isFailing) throw new Error('the bank is closed');
     },
   });
   await quiet();
-  assert.is(house.begun.length, 1);
+  assert.is(application.begun.length, 1);
   for (const [tries, seconds] of [0.5, 1, 2, 4, 8, 16, 32, 60, 60, 60].entries()) {
-    await house.clock.advance({ milliseconds: seconds * 1000 - 1 });
+    await application.clock.advance({ milliseconds: seconds * 1000 - 1 });
     await quiet();
-    assert.is(house.begun.length, tries + 1, `nothing within ${seconds} s`);
-    await house.clock.advance({ milliseconds: 1 });
+    assert.is(application.begun.length, tries + 1, `nothing within ${seconds} s`);
+    await application.clock.advance({ milliseconds: 1 });
     await quiet();
-    assert.is(house.begun.length, tries + 2, `again after ${seconds} s`);
+    assert.is(application.begun.length, tries + 2, `again after ${seconds} s`);
   }
   isFailing = false;
-  await house.clock.advance({ seconds: 60 });
+  await application.clock.advance({ seconds: 60 });
   await quiet();
-  assert.equal(house.paid, ['rent']);
-  assert.is(house.lines.filter((line) => line.includes('could not be paid')).length, 11);
-  await house.end();
+  assert.equal(application.paid, ['rent']);
+  assert.is(application.lines.filter((line) => line.includes('could not be paid')).length, 11);
+  await application.end();
 });
 
 test('a wall clock that is set back delays no second try', async () => {
   let isFailing = true;
-  const house = openHouse({
+  const application = openHouse({
     debts: { a: { rent: -7_200 } },
     perform: async () => {
       if (isFailing) throw new Error('the bank is closed');
@@ -270,26 +270,26 @@ test('a wall clock that is set back delays no second try', async () => {
   });
   await quiet();
   isFailing = false;
-  house.clock.setWallClock(at(-3_600));
-  await house.clock.advance({ milliseconds: 500 });
+  application.clock.setWallClock(at(-3_600));
+  await application.clock.advance({ milliseconds: 500 });
   await quiet();
-  assert.equal(house.paid, ['rent']);
-  await house.end();
+  assert.equal(application.paid, ['rent']);
+  await application.end();
 });
 
 test('an event does not shorten the rest after a failure', async () => {
-  const house = openHouse({ debts: { a: { rent: 0 } }, perform: () => Promise.reject(new Error('no')) });
+  const application = openHouse({ debts: { a: { rent: 0 } }, perform: () => Promise.reject(new Error('no')) });
   await quiet();
-  house.touch('a');
-  house.touch('a');
+  application.touch('a');
+  application.touch('a');
   await quiet();
-  assert.is(house.begun.length, 1);
-  await house.end();
+  assert.is(application.begun.length, 1);
+  await application.end();
 });
 
 test('one that fails, or hangs, delays no other', async () => {
   const gate = gates();
-  const house = openHouse({
+  const application = openHouse({
     debts: { a: { hanging: 0 }, b: { failing: 0 }, c: { rent: 0 } },
     perform: async (name) => {
       if (name === 'failing') throw new Error('no');
@@ -297,13 +297,13 @@ test('one that fails, or hangs, delays no other', async () => {
     },
   });
   await quiet();
-  house.owe('d', { tax: 0 });
+  application.owe('d', { tax: 0 });
   await quiet();
-  assert.equal(house.paid, ['rent', 'tax']);
+  assert.equal(application.paid, ['rent', 'tax']);
   gate.open('hanging');
   await quiet();
-  assert.equal(house.paid, ['rent', 'tax', 'hanging']);
-  await house.end();
+  assert.equal(application.paid, ['rent', 'tax', 'hanging']);
+  await application.end();
 });
 
 test('states that can not be read are read later', async () => {
@@ -312,13 +312,13 @@ test('states that can not be read are read later', async () => {
     failures -= 1;
     if (failures >= 0) throw new Error('the views are catching up');
   };
-  const house = openHouse({ debts: { a: { rent: 0 } }, list: fail, get: fail });
-  for (let seconds = 0; seconds < 20 && house.paid.length === 0; seconds += 1) {
-    await house.clock.advance({ seconds: 1 });
+  const application = openHouse({ debts: { a: { rent: 0 } }, list: fail, get: fail });
+  for (let seconds = 0; seconds < 20 && application.paid.length === 0; seconds += 1) {
+    await application.clock.advance({ seconds: 1 });
     await quiet();
   }
-  assert.equal(house.paid, ['rent']);
-  await house.end();
+  assert.equal(application.paid, ['rent']);
+  await application.end();
 });
 
 // Once, not twice
@@ -346,29 +346,29 @@ test('a duty is not performed again while its settling event is on its way', asy
 
 test('two states that owe the same duty have it paid once', async () => {
   const gate = gates();
-  const house = openHouse({ debts: { a: { rent: 0 }, b: { rent: 0 } }, perform: () => gate.pass('rent') });
+  const application = openHouse({ debts: { a: { rent: 0 }, b: { rent: 0 } }, perform: () => gate.pass('rent') });
   await quiet();
-  assert.equal(house.begun, ['rent']);
+  assert.equal(application.begun, ['rent']);
   gate.open('rent');
   await quiet();
-  assert.equal(house.begun, ['rent']);
-  await house.end();
+  assert.equal(application.begun, ['rent']);
+  await application.end();
 });
 
 test('a duty that is owed still after it was paid is not paid again without a rest', async () => {
-  const house = openHouse({
+  const application = openHouse({
     debts: { a: { rent: 0 } },
     reached: async () => {
-      house.owe('a', { rent: 0 });
+      application.owe('a', { rent: 0 });
       return false;
     },
   });
   await quiet();
-  assert.is(house.begun.length, 1);
-  await house.clock.advance({ milliseconds: 500 });
+  assert.is(application.begun.length, 1);
+  await application.clock.advance({ milliseconds: 500 });
   await quiet();
-  assert.is(house.begun.length, 2);
-  await house.end();
+  assert.is(application.begun.length, 2);
+  await application.end();
 });
 
 // Bounds
@@ -376,64 +376,64 @@ test('a duty that is owed still after it was paid is not paid again without a re
 test('no more than so many are performed at once, first come first served', async () => {
   const gate = gates();
   const names = Array.from({ length: 9 }, (_, n) => `d${n}`);
-  const house = openHouse({
+  const application = openHouse({
     debts: Object.fromEntries(names.map((name, n) => [`k${n}`, { [name]: 0 }])),
     perform: (name) => gate.pass(name),
     concurrency: 3,
   });
   await quiet();
-  assert.equal(house.begun, ['d0', 'd1', 'd2']);
+  assert.equal(application.begun, ['d0', 'd1', 'd2']);
   for (const [n, name] of names.entries()) {
     gate.open(name);
     await quiet();
-    assert.equal(house.begun, names.slice(0, Math.min(n + 4, 9)));
+    assert.equal(application.begun, names.slice(0, Math.min(n + 4, 9)));
   }
-  assert.equal(house.paid, names);
-  assert.is(house.mostUnderWay(), 3);
-  await house.end();
+  assert.equal(application.paid, names);
+  assert.is(application.mostUnderWay(), 3);
+  await application.end();
 });
 
 test('a thousand that wait for two places are not looked at a thousand times each', async () => {
   let looks = 0;
   const debts = Object.fromEntries(Array.from({ length: 1_000 }, (_, n) => [`k${n}`, { [`d${n}`]: 0 }]));
-  const house = openHouse({
+  const application = openHouse({
     debts,
     concurrency: 2,
     get: async () => void (looks += 1),
   });
-  await waitUntil('all are paid', () => house.paid.length === 1_000);
+  await waitUntil('all are paid', () => application.paid.length === 1_000);
   assert.ok(looks < 5_000, `${looks} looks`);
-  await house.end();
+  await application.end();
 });
 
 test('one lane never takes the places of the others, however much it is owed', async () => {
   const gate = gates();
-  const house = openHouse({
+  const application = openHouse({
     debts: Object.fromEntries(Array.from({ length: 50 }, (_, n) => [`k${n}`, { [`a${n}`]: 0 }])),
     perform: (name) => (name.startsWith('a') ? gate.pass(name) : Promise.resolve()),
     concurrency: 4,
     laneConcurrency: 3,
   });
   await quiet();
-  assert.equal(house.begun, ['a0', 'a1', 'a2']);
-  for (let n = 0; n < 20; n += 1) house.owe(`other${n}`, { [`b${n}`]: 0 });
+  assert.equal(application.begun, ['a0', 'a1', 'a2']);
+  for (let n = 0; n < 20; n += 1) application.owe(`other${n}`, { [`b${n}`]: 0 });
   await quiet();
   assert.equal(
-    house.paid,
+    application.paid,
     Array.from({ length: 20 }, (_, n) => `b${n}`),
   );
   for (let n = 0; n < 50; n += 1) {
     gate.open(`a${n}`);
     await quiet();
   }
-  assert.is(house.paid.length, 70);
-  assert.ok(house.mostUnderWay() <= 4);
-  await house.end();
+  assert.is(application.paid.length, 70);
+  assert.ok(application.mostUnderWay() <= 4);
+  await application.end();
 });
 
 test('a key that waits in two lanes takes the place of one', async () => {
   const gate = gates();
-  const house = openHouse({
+  const application = openHouse({
     debts: { x: { a0: 0, b0: 0 }, y: { a1: 0, b1: 0 }, z: { a2: 0, b2: 0 } },
     perform: (name) => gate.pass(name),
     concurrency: 2,
@@ -441,17 +441,17 @@ test('a key that waits in two lanes takes the place of one', async () => {
   });
   await quiet();
   for (let round = 0; round < 6; round += 1) {
-    for (const name of house.begun) gate.open(name);
+    for (const name of application.begun) gate.open(name);
     await quiet();
   }
-  assert.equal(house.paid.toSorted(), ['a0', 'a1', 'a2', 'b0', 'b1', 'b2']);
-  await house.end();
+  assert.equal(application.paid.toSorted(), ['a0', 'a1', 'a2', 'b0', 'b1', 'b2']);
+  await application.end();
 });
 
 test('when places are scarce the lanes take turns', async () => {
   const gate = gates();
   const names = ['a0', 'a1', 'a2', 'a3', 'b0', 'b1', 'c0'];
-  const house = openHouse({
+  const application = openHouse({
     debts: Object.fromEntries(names.map((name) => [name, { [name]: 0 }])),
     perform: (name) => gate.pass(name),
     concurrency: 1,
@@ -459,59 +459,59 @@ test('when places are scarce the lanes take turns', async () => {
   });
   await quiet();
   for (let n = 0; n < names.length; n += 1) {
-    gate.open(house.begun.at(-1) ?? '');
+    gate.open(application.begun.at(-1) ?? '');
     await quiet();
   }
   assert.equal(
-    house.begun
+    application.begun
       .slice(0, 4)
       .map((name) => name.charAt(0))
       .toSorted(),
     ['a', 'a', 'b', 'c'],
   );
-  assert.is(house.paid.length, names.length);
-  await house.end();
+  assert.is(application.paid.length, names.length);
+  await application.end();
 });
 
 // The end
 
 test('stopping begins nothing new and waits for what is under way', async () => {
   const gate = gates();
-  const house = openHouse({ debts: { a: { rent: 0 }, b: { tax: 5 } }, perform: (name) => gate.pass(name) });
+  const application = openHouse({ debts: { a: { rent: 0 }, b: { tax: 5 } }, perform: (name) => gate.pass(name) });
   await quiet();
-  house.stop();
-  house.owe('c', { fine: 0 });
+  application.stop();
+  application.owe('c', { fine: 0 });
   let isEnded = false;
-  void house.ended.then(() => (isEnded = true));
-  await house.clock.advance({ seconds: 60 });
+  void application.ended.then(() => (isEnded = true));
+  await application.clock.advance({ seconds: 60 });
   await quiet();
   assert.is(isEnded, false);
   gate.open('rent');
-  await house.ended;
-  assert.equal(house.begun, ['rent']);
-  assert.equal(house.paid, ['rent']);
+  await application.ended;
+  assert.equal(application.begun, ['rent']);
+  assert.equal(application.paid, ['rent']);
 });
 
 test('what does not end by itself is broken off; that is no failure', async () => {
-  const house = openHouse({
+  const application = openHouse({
     debts: { a: { rent: 0 } },
     perform: (_name, signal) =>
       new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason), { once: true })),
   });
   await quiet();
-  house.stop();
+  application.stop();
   await quiet();
-  house.abort();
-  await house.ended;
-  assert.equal(house.paid, []);
-  assert.equal(house.lines, []);
+  application.abort();
+  await application.ended;
+  assert.equal(application.paid, []);
+  assert.equal(application.lines, []);
 });
 
 test('a process that is stopped before it starts does nothing', async () => {
-  const house = openHouse({ debts: { a: { rent: 0 } } });
-  house.stop();
-  await house.ended;
-  assert.equal(house.begun, []);
+  const application = openHouse({ debts: { a: { rent: 0 } } });
+  application.stop();
+  await application.ended;
+  assert.equal(application.begun, []);
 });
 
 test.run();

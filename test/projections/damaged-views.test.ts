@@ -34,12 +34,12 @@ const PAGE = 4_096;
 type Shown = Readonly<{ views: unknown; saved: unknown }>;
 
 /** What readers see that look each view up, without any list: they find it by its key. */
-async function shown(shelves: Shelves, readModels: ReadModels): Promise<Shown> {
+async function shown(viewCaches: Shelves, readModels: ReadModels): Promise<Shown> {
   const views: Record<string, unknown> = {};
-  for (const shelf of Object.values(shelves)) {
-    for (const { key } of await shelf.list()) views[`${shelf.name}/${key}`] = plain(await shelf.get(key));
+  for (const viewCache of Object.values(viewCaches)) {
+    for (const { key } of await viewCache.list()) views[`${viewCache.name}/${key}`] = plain(await viewCache.get(key));
   }
-  return { views, saved: await storedDocuments(readModels, shelves) };
+  return { views, saved: await storedDocuments(readModels, viewCaches) };
 }
 
 /** Opens views as a server does that starts, and shows all of them; then once more, as they were saved. */
@@ -48,11 +48,11 @@ async function started(folder: string, log: EmbeddedLog): Promise<readonly Shown
   for (let start = 0; start < 2; start += 1) {
     const { readModels } = openSqliteReadModels({ file: join(folder, 'views.db'), log: log.log, clock: log.clock });
     try {
-      const shelves = openShelves(readModels);
-      const projector = openProjector(Object.values(shelves), { ...log, readModels, writes: true });
+      const viewCaches = openShelves(readModels);
+      const projector = openProjector(Object.values(viewCaches), { ...log, readModels, writes: true });
       await projector.open();
       await projector.catchUp();
-      showings.push(await shown(shelves, readModels));
+      showings.push(await shown(viewCaches, readModels));
     } finally {
       await readModels.close();
     }
@@ -67,8 +67,8 @@ function storyOf(random: () => number, length: number): Story {
 /** A folder with the files of a process that died: what it has written last is in the journal alone, some of it perhaps in both. */
 async function leftBehind(log: EmbeddedLog, random: () => number): Promise<string> {
   const readModels = log.readModels();
-  const shelves = openShelves(readModels);
-  const projector = openProjector(Object.values(shelves), { ...log, readModels, writes: true });
+  const viewCaches = openShelves(readModels);
+  const projector = openProjector(Object.values(viewCaches), { ...log, readModels, writes: true });
   await projector.open();
   const { tell } = storyteller(log);
   const checkpoint = new Database(join(log.folder, 'views.db'));

@@ -9,7 +9,7 @@ import { commitProjection } from '../../src/projections/ip-control/commit-view.t
 import { customerProjection } from '../../src/projections/ip-control/customer-view.ts';
 import { subnetProjection } from '../../src/projections/ip-control/subnet-view.ts';
 import { tokenProjection } from '../../src/projections/ip-control/token-view.ts';
-import { shelfOf } from '../../src/projections/engine/view-cache.ts';
+import { viewCacheOf } from '../../src/projections/engine/view-cache.ts';
 import { deliverWebhook } from '../../src/processes/ip-control/deliver-webhook.ts';
 import { deployCommit } from '../../src/processes/ip-control/deploy-commit.ts';
 import { quietPeriod } from '../../src/processes/ip-control/quiet-period.ts';
@@ -28,14 +28,14 @@ import {
 /** Views and process states that customers' events feed, on these read models. */
 export function openShelves(readModels: ReadModels) {
   return {
-    customers: shelfOf(customerProjection, readModels),
-    tokens: shelfOf(tokenProjection, readModels),
-    subnets: shelfOf(subnetProjection, readModels),
-    addresses: shelfOf(addressProjection, readModels),
-    commits: shelfOf(commitProjection, readModels),
-    quiet: shelfOf(statesOf(quietPeriod({ quietMilliseconds: 120_000, retryMilliseconds: [60_000] })), readModels),
-    deploy: shelfOf(statesOf(deployCommit), readModels),
-    deliver: shelfOf(statesOf(deliverWebhook(30_000)), readModels),
+    customers: viewCacheOf(customerProjection, readModels),
+    tokens: viewCacheOf(tokenProjection, readModels),
+    subnets: viewCacheOf(subnetProjection, readModels),
+    addresses: viewCacheOf(addressProjection, readModels),
+    commits: viewCacheOf(commitProjection, readModels),
+    quiet: viewCacheOf(statesOf(quietPeriod({ quietMilliseconds: 120_000, retryMilliseconds: [60_000] })), readModels),
+    deploy: viewCacheOf(statesOf(deployCommit), readModels),
+    deliver: viewCacheOf(statesOf(deliverWebhook(30_000)), readModels),
   };
 }
 
@@ -44,10 +44,10 @@ export type Shelves = ReturnType<typeof openShelves>;
 /** Every document of the active generations, as the read models hold them: `<projection>/<key>` → JSON. */
 export async function storedDocuments(
   readModels: ReadModels,
-  shelves: Shelves,
+  viewCaches: Shelves,
 ): Promise<Readonly<Record<string, string>>> {
   const documents: Record<string, string> = {};
-  for (const { name } of Object.values(shelves)) {
+  for (const { name } of Object.values(viewCaches)) {
     const active = await readModels.active(name);
     if (active === undefined) continue;
     for (const { key, json } of await readModels.list(active, { prefix: '', limit: 100_000 }))

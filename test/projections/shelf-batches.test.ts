@@ -7,7 +7,7 @@ import type { Event, Recorded } from '../../src/kernel/event.ts';
 import type { Projection } from '../../src/kernel/projection.ts';
 import type { ReadModels, ViewSave } from '../../src/ports/read-models.ts';
 import { type AddressView, addressProjection } from '../../src/projections/ip-control/address-view.ts';
-import { type Shelf, shelfOf } from '../../src/projections/engine/view-cache.ts';
+import { type ViewCache, viewCacheOf } from '../../src/projections/engine/view-cache.ts';
 import { recorded } from '../specification.ts';
 import { type EmbeddedLog, openEmbeddedLog } from '../support/stores/embedded-log.ts';
 import {
@@ -73,10 +73,10 @@ const steps: fc.Arbitrary<readonly Step[]> = fc.array(
 async function opened<E extends Event, V extends object>(
   projection: Projection<E, V>,
   readModels: ReadModels,
-): Promise<Shelf<V>> {
-  const shelf = shelfOf(projection, readModels);
-  await shelf.open(await readModels.begin(projection.name, projection.version));
-  return shelf;
+): Promise<ViewCache<V>> {
+  const viewCache = viewCacheOf(projection, readModels);
+  await viewCache.open(await readModels.begin(projection.name, projection.version));
+  return viewCache;
 }
 
 function seen(view: AddressView | undefined): unknown {
@@ -96,23 +96,23 @@ test('whoever reads or saves in between, and whenever, sees what single events m
       const both = [await opened(addressProjection, readModels), await opened(oneByOne, readModels)] as const;
       for (const [position, { event: happened, customer, after }] of story.entries()) {
         const told: Recorded = recorded(happened, AT, { stream: `customer-${customer}`, position: BigInt(position) });
-        for (const shelf of both) shelf.apply(told);
+        for (const viewCache of both) viewCache.apply(told);
         assert.equal(both[0].takeTouched(), both[1].takeTouched());
         assert.is(both[0].unsavedCount(), both[1].unsavedCount());
         if (after === 'get') {
-          const [mine, theirs] = await Promise.all(both.map((shelf) => shelf.get(String(customer))));
+          const [mine, theirs] = await Promise.all(both.map((viewCache) => viewCache.get(String(customer))));
           assert.equal(seen(mine), seen(theirs));
         } else if (after === 'list') {
-          const [mine, theirs] = await Promise.all(both.map((shelf) => shelf.list()));
+          const [mine, theirs] = await Promise.all(both.map((viewCache) => viewCache.list()));
           assert.equal(
             mine?.map(({ view }) => seen(view)),
             theirs?.map(({ view }) => seen(view)),
           );
         } else if (after !== 'nothing') {
           assert.equal(changesOf(both[0].takeUnsaved()), changesOf(both[1].takeUnsaved()));
-          for (const shelf of both)
-            if (after === 'save') shelf.saved();
-            else shelf.unsaved();
+          for (const viewCache of both)
+            if (after === 'save') viewCache.saved();
+            else viewCache.unsaved();
         }
       }
       assert.equal(changesOf(both[0].takeUnsaved()), changesOf(both[1].takeUnsaved()));
@@ -133,18 +133,18 @@ test('more events than wait at once are none too many', async ({ log }) => {
     const happened = change([`10.0.${address >> 8}.${address & 255}`]);
     return { ...one, ...happened, stream: `customer-${at % 5}`, position: BigInt(at) };
   });
-  for (const shelf of both) for (const each of events) shelf.apply(each);
-  const [mine, theirs] = both.map((shelf) => changesOf(shelf.takeUnsaved()));
+  for (const viewCache of both) for (const each of events) viewCache.apply(each);
+  const [mine, theirs] = both.map((viewCache) => changesOf(viewCache.takeUnsaved()));
   assert.equal(mine, theirs);
 });
 
 test('an event that can not be read is told when it comes, and what came before it stands', async ({ log }) => {
-  const shelf = await opened(addressProjection, log.readModels());
-  shelf.apply(recorded(assigned(1, '192.0.2.0/24'), AT, { position: 0n }));
-  shelf.apply(recorded(disabled(['192.0.2.1']), AT, { position: 1n }));
-  assert.throws(() => shelf.apply(recorded(disabled(['192.0.2.256']), AT, { position: 2n })), /192\.0\.2\.256/);
-  assert.is(shelf.position(), 1n);
-  const view = await shelf.get('7');
+  const viewCache = await opened(addressProjection, log.readModels());
+  viewCache.apply(recorded(assigned(1, '192.0.2.0/24'), AT, { position: 0n }));
+  viewCache.apply(recorded(disabled(['192.0.2.1']), AT, { position: 1n }));
+  assert.throws(() => viewCache.apply(recorded(disabled(['192.0.2.256']), AT, { position: 2n })), /192\.0\.2\.256/);
+  assert.is(viewCache.position(), 1n);
+  const view = await viewCache.get('7');
   assert.equal(view?.ledger.get(1)?.disabled.toJSON(), ['192.0.2.1']);
 });
 

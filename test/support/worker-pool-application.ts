@@ -25,9 +25,9 @@ export async function openWorkerPoolHouse(clock: ManualClock = createManualClock
   const dependencies = { store, codec, snapshots, clock, ids: systemIds, log };
   const aggregates = openAggregates(dependencies);
   const views = openViews({ store, readModels, clock });
-  const shelves = Object.values(views).map((view) => view.newShelf());
-  for (const view of Object.values(views)) view.readShelf();
-  const projector = openProjector(shelves, { store, readModels, clock, log, writes: true });
+  const viewCaches = Object.values(views).map((view) => view.newViewCache());
+  for (const view of Object.values(views)) view.readViewCache();
+  const projector = openProjector(viewCaches, { store, readModels, clock, log, writes: true });
   await projector.open();
   return {
     ...aggregates,

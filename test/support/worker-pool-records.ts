@@ -9,7 +9,7 @@ import type { PoolChanges } from '../../src/events/worker-pools/pool-record.ts';
 type Founding = Pick<WorkerPoolHouse, 'workerPools' | 'scopes' | 'assets' | 'secrets' | 'ids' | 'context'>;
 
 /** A provider account, a pool `spot` of it and a scope `debian` that uses the pool. */
-export async function foundPool(house: Founding, changes: PoolChanges = {}): Promise<void> {
+export async function foundPool(application: Founding, changes: PoolChanges = {}): Promise<void> {
   const account: AssetRecord = {
     category: 'cloud-provider-account',
     name: 'hcloud',
@@ -17,7 +17,7 @@ export async function foundPool(house: Founding, changes: PoolChanges = {}): Pro
     configuration: {},
     credential_names: ['api_token'],
   };
-  accepted(await keepAsset(account, { api_token: 'hunter2' }, house.context, house));
+  accepted(await keepAsset(account, { api_token: 'hunter2' }, application.context, application));
   const given: PoolChanges = {
     provider_account: 'hcloud',
     architectures: ['amd64'],
@@ -31,12 +31,12 @@ export async function foundPool(house: Founding, changes: PoolChanges = {}): Pro
     },
     ...changes,
   };
-  const assets = await assetFacts(house.assets, undefined, given);
+  const assets = await assetFacts(application.assets, undefined, given);
   const command = { type: 'EnsureWorkerPool', data: { pool: 'spot', given, assets } } as const;
-  accepted(await house.workerPools.handle('spot', command, house.context));
+  accepted(await application.workerPools.handle('spot', command, application.context));
   const scope = { type: 'CreateScope', data: { scope: 'debian' } } as const;
-  accepted(await house.scopes.handle('debian', scope, house.context));
-  accepted(await addScopeWorkerPool({ scope: 'debian', pool: 'spot' }, {}, house.context, house));
+  accepted(await application.scopes.handle('debian', scope, application.context));
+  accepted(await addScopeWorkerPool({ scope: 'debian', pool: 'spot' }, {}, application.context, application));
 }
 
 /** The answer, where the rules said yes. */

@@ -2,13 +2,13 @@ import { type Appended, WrongExpectedRevision } from '../../ports/event-store.ts
 import type { Answer } from './append-answer.ts';
 import { type AppendSession, openAppendSession } from './append-session.ts';
 import type { EventStoreConnection } from './connection.ts';
-import { openTries, type Patience } from './patience.ts';
+import { openRetries, type RetryPolicy } from './patience.ts';
 import type { ProposedEvent } from './proposed-events.ts';
 import type { Place, Reads } from './reads.ts';
 
 export type BatchWriterOptions = Readonly<{
   connection: EventStoreConnection;
-  patience: Patience;
+  patience: RetryPolicy;
   answerMilliseconds: number;
   whatIsAt: Reads['whatIsAt'];
 }>;
@@ -32,7 +32,7 @@ export function openBatchWriter({
 
   return {
     write: async (stream, expected, events) => {
-      const tries = openTries(patience);
+      const tries = openRetries(patience);
       for (;;) {
         try {
           // The same ids at the same revision each time: the server takes them once.

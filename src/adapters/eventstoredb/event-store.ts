@@ -10,7 +10,7 @@ import { type EventStoreConnection, openConnection } from './connection.ts';
 import { readConnectionString } from './connection-string.ts';
 import { CallFailed, failureOf } from './failures.ts';
 import { follow } from './follow.ts';
-import { openPasses, type Passes } from './passes.ts';
+import { openRetryingReads, type RetryingReads } from './passes.ts';
 import { openProgress } from './progress.ts';
 import { readEnd } from './read-requests.ts';
 import { openReads } from './reads.ts';
@@ -48,7 +48,7 @@ export async function openEventStoreDb(options: EventStoreDbOptions): Promise<Ev
   setMaxListeners(0, signal);
   const prefixes = categories.map((category) => `${category}-`);
   const patience = { clock, name: connection.name, milliseconds: patienceMilliseconds, signal };
-  const passes = openPasses(connection, patience, answerMilliseconds);
+  const passes = openRetryingReads(connection, patience, answerMilliseconds);
   const progress = openProgress();
   const reads = openReads({ passes, codec, prefixes, progress });
   const { whatIsAt, end } = reads;
@@ -83,7 +83,7 @@ export async function openEventStoreDb(options: EventStoreDbOptions): Promise<Ev
 }
 
 /** Whether this server will do, before anyone relies on it. */
-async function probe(connection: EventStoreConnection, passes: Passes, milliseconds: number): Promise<void> {
+async function probe(connection: EventStoreConnection, passes: RetryingReads, milliseconds: number): Promise<void> {
   const { name } = connection;
   try {
     await passes.some(readEnd());

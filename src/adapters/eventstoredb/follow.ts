@@ -4,7 +4,7 @@ import type { Recorded } from '../../kernel/event.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { StoreUnavailable } from '../../ports/event-store.ts';
 import type { Log } from '../../ports/log.ts';
-import { openBackOff } from '../../concurrency/backoff.ts';
+import { openBackoff } from '../../concurrency/backoff.ts';
 import type { EventStoreConnection } from './connection.ts';
 import { CallFailed } from './failures.ts';
 import { eventsIn } from './passes.ts';
@@ -44,7 +44,7 @@ export async function* follow(
 ): AsyncGenerator<readonly Recorded[], void, undefined> {
   const { clock, log, codec, progress, closed } = options;
   const over = AbortSignal.any([signal, closed]);
-  const backOff = openBackOff(clock);
+  const backOff = openBackoff(clock);
   const mark: Mark = { handed: after, reached: placeAfter(after) };
   while (!over.aborted) {
     try {

@@ -1,25 +1,29 @@
 import type streams from '@eventstore/db-client/generated/streams_pb.js';
 import type { EventStoreConnection } from './connection.ts';
-import { openTries, type Patience } from './patience.ts';
+import { openRetries, type RetryPolicy } from './patience.ts';
 import { responsePages } from './response-pages.ts';
 
 /** An event as the protocol carries it. */
 export type WireEvent = streams.ReadResp.ReadEvent.RecordedEvent;
 
 /** Reads that are made again when a call breaks, as long as the patience lasts. */
-export type Passes = Readonly<{
+export type RetryingReads = Readonly<{
   /** All events of a read that is small enough to be made anew. */
   some: (request: streams.ReadReq, silenceMilliseconds?: number) => Promise<readonly WireEvent[]>;
   /** `request` says what is still to be read. */
   pages: (request: () => streams.ReadReq) => AsyncGenerator<readonly WireEvent[], void, undefined>;
 }>;
 
-export function openPasses(connection: EventStoreConnection, patience: Patience, answerMilliseconds: number): Passes {
+export function openRetryingReads(
+  connection: EventStoreConnection,
+  patience: RetryPolicy,
+  answerMilliseconds: number,
+): RetryingReads {
   const { clock, signal } = patience;
 
   return {
     some: async (request, silenceMilliseconds = answerMilliseconds) => {
-      const tries = openTries(patience);
+      const tries = openRetries(patience);
       for (;;) {
         try {
           const events: WireEvent[] = [];
@@ -34,7 +38,7 @@ export function openPasses(connection: EventStoreConnection, patience: Patience,
   };
 
   async function* pages(request: () => streams.ReadReq): AsyncGenerator<readonly WireEvent[], void, undefined> {
-    const tries = openTries(patience);
+    const tries = openRetries(patience);
     for (;;) {
       try {
         for await (const page of onePass(request(), answerMilliseconds)) {

@@ -1,9 +1,9 @@
 import type { Clock } from '../../ports/clock.ts';
-import { openBackOff } from '../../concurrency/backoff.ts';
+import { openBackoff } from '../../concurrency/backoff.ts';
 import { CallFailed, unavailable } from './failures.ts';
 
 /** How long a caller is kept waiting for a store that is away, and by what it is named in messages. */
-export type Patience = Readonly<{ clock: Clock; name: string; milliseconds: number; signal: AbortSignal }>;
+export type RetryPolicy = Readonly<{ clock: Clock; name: string; milliseconds: number; signal: AbortSignal }>;
 
 /** Bounds the tries of one operation. */
 export type Tries = Readonly<{
@@ -13,8 +13,8 @@ export type Tries = Readonly<{
   progress: () => void;
 }>;
 
-export function openTries({ clock, name, milliseconds, signal }: Patience): Tries {
-  const backOff = openBackOff(clock);
+export function openRetries({ clock, name, milliseconds, signal }: RetryPolicy): Tries {
+  const backOff = openBackoff(clock);
   let since = clock.monotonicMilliseconds();
   return {
     again: async (failure) => {

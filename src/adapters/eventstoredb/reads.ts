@@ -1,13 +1,13 @@
 import type { Codec } from '../../events/codec.ts';
 import type { Recorded } from '../../kernel/event.ts';
 import { BEGINNING, type EventStore, NO_STREAM } from '../../ports/event-store.ts';
-import type { Passes, WireEvent } from './passes.ts';
+import type { RetryingReads, WireEvent } from './passes.ts';
 import type { Progress } from './progress.ts';
 import { readAllEnd, readAllForwards, readStreamEnd, readStreamForwards } from './read-requests.ts';
 import { type AllPosition, hashOf, idOf, positionOf, recordedEvent } from './recorded-events.ts';
 
 export type ReadsOptions = Readonly<{
-  passes: Passes;
+  passes: RetryingReads;
   codec: Codec;
   /** What the names of our streams start with. */
   prefixes: readonly string[];

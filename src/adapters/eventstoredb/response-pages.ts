@@ -3,7 +3,7 @@ import type { ClientReadableStream } from '@grpc/grpc-js';
 import type { Clock } from '../../ports/clock.ts';
 import type { EventStoreConnection } from './connection.ts';
 import { CallFailed, failureOf } from './failures.ts';
-import { openSilence, type Silence } from '../../concurrency/idle-timeout.ts';
+import { openSilence, type IdleTimeout } from '../../concurrency/idle-timeout.ts';
 
 export type Reading = Readonly<{
   connection: EventStoreConnection;
@@ -26,31 +26,31 @@ export async function* responsePages(
   reading: Reading,
 ): AsyncGenerator<readonly streams.ReadResp[], void, undefined> {
   const { signal } = reading;
-  const arrivals = openArrivals(request, reading.connection);
+  const positionWaiters = openPositionWaiters(request, reading.connection);
   const silence = openSilence(reading.clock, reading.silenceMilliseconds);
-  const stop = () => arrivals.cancel();
+  const stop = () => positionWaiters.cancel();
   signal.addEventListener('abort', stop, { once: true });
   if (signal.aborted) stop();
   try {
     for (;;) {
-      const page = arrivals.take();
+      const page = positionWaiters.take();
       if (page.length > 0) {
         yield page;
         // The consumer's time is not the server's silence.
         silence.heard();
         continue;
       }
-      if (arrivals.isOver()) return;
-      await nextArrival(arrivals, silence, reading);
+      if (positionWaiters.isOver()) return;
+      await nextArrival(positionWaiters, silence, reading);
     }
   } finally {
     signal.removeEventListener('abort', stop);
     silence.stop();
-    arrivals.cancel();
+    positionWaiters.cancel();
   }
 }
 
-type Arrivals = Readonly<{
+type PositionWaiters = Readonly<{
   /** What has come since the last time. @throws what failureOf gives, once all that came before the failure is taken. */
   take: () => readonly streams.ReadResp[];
   isOver: () => boolean;
@@ -59,7 +59,7 @@ type Arrivals = Readonly<{
   cancel: () => void;
 }>;
 
-function openArrivals(request: streams.ReadReq, connection: EventStoreConnection): Arrivals {
+function openPositionWaiters(request: streams.ReadReq, connection: EventStoreConnection): PositionWaiters {
   let buffer: streams.ReadResp[] = [];
   let call: ClientReadableStream<streams.ReadResp> | undefined;
   let cancelled = false;
@@ -110,9 +110,9 @@ function openArrivals(request: streams.ReadReq, connection: EventStoreConnection
   };
 }
 
-async function nextArrival(arrivals: Arrivals, silence: Silence, reading: Reading): Promise<void> {
+async function nextArrival(positionWaiters: PositionWaiters, silence: IdleTimeout, reading: Reading): Promise<void> {
   const { silenceMilliseconds, isAlive } = reading;
-  const outcome = await Promise.race([arrivals.changed(), silence.due()]);
+  const outcome = await Promise.race([positionWaiters.changed(), silence.due()]);
   if (outcome === 'changed') {
     silence.heard();
     // What comes in one burst becomes one page.

@@ -1,9 +1,9 @@
-import { gather } from '../../concurrency/coalesce.ts';
+import { coalesce } from '../../concurrency/coalesce.ts';
 import { type Appended, StoreUnavailable, WrongExpectedRevision } from '../../ports/event-store.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Append, WriteEvents } from './event-writer.ts';
 import type { FileAccess } from './file-access.ts';
-import { turnOfTheLoop } from '../../concurrency/yield-to-event-loop.ts';
+import { yieldToEventLoop } from '../../concurrency/yield-to-event-loop.ts';
 
 export type AppendQueue = Readonly<{
   /** Resolves when the events are on disk. */
@@ -62,7 +62,7 @@ export function createAppendQueue({ free, commit, log }: AppendQueueOptions): Ap
 
   async function run(): Promise<void> {
     while (waiting.length > 0) {
-      await gather(waiting, turnOfTheLoop);
+      await coalesce(waiting, yieldToEventLoop);
       await commitGroup(takeGroup());
     }
     running = undefined;

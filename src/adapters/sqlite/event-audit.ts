@@ -1,7 +1,7 @@
 import type Database from 'better-sqlite3';
 import { isAsWritten } from '../../events/codec.ts';
 import { EVENT_LOG } from './event-row.ts';
-import { turnOfTheLoop } from '../../concurrency/yield-to-event-loop.ts';
+import { yieldToEventLoop } from '../../concurrency/yield-to-event-loop.ts';
 
 type Row = readonly [position: bigint, stream: string, revision: bigint, data: string];
 
@@ -17,7 +17,7 @@ const REPEATED_IDS_MAX = 20;
 export async function* auditEventLog(db: Database.Database): AsyncGenerator<string, void> {
   const parts = [() => structureProblems(db), () => schemaProblems(db), () => rowProblems(db), () => idProblems(db)];
   for (const part of parts) {
-    await turnOfTheLoop();
+    await yieldToEventLoop();
     try {
       yield* part();
     } catch (error) {
@@ -55,7 +55,7 @@ async function* rowProblems(db: Database.Database): AsyncGenerator<string, void>
     )
     .raw()
     .safeIntegers();
-  for (let last = 0n; ; await turnOfTheLoop()) {
+  for (let last = 0n; ; await yieldToEventLoop()) {
     const rows = select.all(last);
     for (const [position, stream, revision, data] of rows) {
       const where = `${stream} revision ${revision} (position ${position})`;

@@ -19,7 +19,7 @@ import { type Append, type AppendOutcome, openEventWriter } from './event-writer
 import { accessTo, type FileAccess } from './file-access.ts';
 import { openFilePlace } from './file-place.ts';
 import { createFollowers } from './followers.ts';
-import { turnOfTheLoop } from '../../concurrency/yield-to-event-loop.ts';
+import { yieldToEventLoop } from '../../concurrency/yield-to-event-loop.ts';
 
 export type SqliteEventStoreOptions = Readonly<{
   file: string;
@@ -128,7 +128,7 @@ async function* pages<E extends Told>(
   read: (after: bigint) => Page<E>,
   place: 'revision' | 'position',
 ): AsyncGenerator<readonly E[], void> {
-  for (let last = after; ; await turnOfTheLoop()) {
+  for (let last = after; ; await yieldToEventLoop()) {
     const { events, atEnd } = await free(() => read(last));
     const newest = events.at(-1);
     if (newest === undefined) return;

@@ -1,7 +1,7 @@
 import type { Recorded } from '../../kernel/event.ts';
 import type { Page } from './event-reader.ts';
 import type { FileAccess } from './file-access.ts';
-import { turnOfTheLoop } from '../../concurrency/yield-to-event-loop.ts';
+import { yieldToEventLoop } from '../../concurrency/yield-to-event-loop.ts';
 
 export type Followers = Readonly<{
   /** The log from `after`, then what is appended, until `signal` aborts. */
@@ -96,7 +96,7 @@ export function createFollowers({ free, readPage, foreignChanges }: FollowersOpt
   async function nextPage(seat: Seat, position: bigint): Promise<readonly Recorded[]> {
     if (seat.queue.length > 0) return seat.queue.splice(0, PAGE_EVENTS);
     if (!seat.behind) return [];
-    await turnOfTheLoop();
+    await yieldToEventLoop();
     return free(() => {
       const { events, atEnd } = readPage(position);
       if (atEnd) {

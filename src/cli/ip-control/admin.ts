@@ -15,15 +15,15 @@ export function addAdminCommands(program: Command, tools: CommandTools): void {
   const admin = program.command('admin').description('administrator accounts');
   leaf(admin, 'create <name>', 'create an account; the password is printed once').action(
     (name: string, options: { json?: boolean }) =>
-      tools.withHouse(async (house) => {
+      tools.withApplication(async (application) => {
         if (!ADMINISTRATOR_NAME.test(name))
           throw usage('a name has 1 to 64 of a–z 0–9 _ . - and starts with a letter or digit.');
-        const password = Buffer.from(house.ids.random(PASSWORD_BYTES)).toString('base64url');
-        const secretId = `administrator-${name}-${house.ids.uuid()}`;
-        await house.secrets.put(secretId, passwordHash(password, house.ids.random(SALT_BYTES)));
+        const password = Buffer.from(application.ids.random(PASSWORD_BYTES)).toString('base64url');
+        const secretId = `administrator-${name}-${application.ids.uuid()}`;
+        await application.secrets.put(secretId, passwordHash(password, application.ids.random(SALT_BYTES)));
         const command = { type: 'CreateAdministrator', data: { name, secretId } } as const;
-        const answer = await house.administrators.handle(name, command, operatorContext(house.ids));
-        if ('refused' in answer) await house.secrets.remove(secretId);
+        const answer = await application.administrators.handle(name, command, operatorContext(application.ids));
+        if ('refused' in answer) await application.secrets.remove(secretId);
         accepted(answer);
         outputOf(options, tools).object({ name, password }, [
           `administrator ${name} created`,

@@ -9,7 +9,7 @@ import { type ListKind, listKind, prefixListName } from '../../events/ip-control
 import { coverTexts } from '../../addresses/cidr-cover.ts';
 import { type RouterDriver, RouterFailure } from '../../ports/routers.ts';
 import { type CommandTools, outputOf } from '../command.ts';
-import type { House } from '../../application/application.ts';
+import type { Application } from '../../application/application.ts';
 import { allRegions, findCustomer, findRegion } from '../lookup.ts';
 import { CommandFailure, counted, EXIT, usage } from '../output.ts';
 
@@ -43,7 +43,7 @@ const READ_MILLISECONDS = 30_000;
 
 /** Shows what a commit would change on each router now, from the router's real content; nothing is changed by looking. */
 export async function showDifference(
-  house: House,
+  application: Application,
   customer: string | undefined,
   region: string | undefined,
   options: DiffOptions,
@@ -52,8 +52,8 @@ export async function showDifference(
   const many = options.due === true || options.all === true;
   if (many === (customer !== undefined)) throw usage('name a customer and a region, or give --due or --all.');
   const differences = many
-    ? await everyDifference(house, options)
-    : await oneDifference(house, customer ?? '', region, options.list ?? 'BLACKHOLE');
+    ? await everyDifference(application, options)
+    : await oneDifference(application, customer ?? '', region, options.list ?? 'BLACKHOLE');
   const output = outputOf(options, tools);
   const [first] = differences;
   if (!many && first !== undefined) output.object(first, linesOf(first));
@@ -69,31 +69,31 @@ export async function showDifference(
 }
 
 async function oneDifference(
-  house: House,
+  application: Application,
   customer: string,
   regionName: string | undefined,
   kind: ListKind,
 ): Promise<readonly ListDifference[]> {
   if (regionName === undefined) throw usage('name the region, too.');
-  const state = await findCustomer(house, customer);
-  const region = await findRegion(house, regionName);
-  return differencesIn(house, region, [plannedOf(state, region.regionId, kind)]);
+  const state = await findCustomer(application, customer);
+  const region = await findRegion(application, regionName);
+  return differencesIn(application, region, [plannedOf(state, region.regionId, kind)]);
 }
 
-async function everyDifference(house: House, options: DiffOptions): Promise<readonly ListDifference[]> {
-  const { customers } = (await house.directory.state(DIRECTORY_ID)).state;
+async function everyDifference(application: Application, options: DiffOptions): Promise<readonly ListDifference[]> {
+  const { customers } = (await application.directory.state(DIRECTORY_ID)).state;
   const kinds = options.list === undefined ? listKind.options : [options.list];
   const differences: ListDifference[] = [];
-  for (const region of await allRegions(house)) {
+  for (const region of await allRegions(application)) {
     const planned: Planned[] = [];
     for (const customerId of customers.keys()) {
-      const { state } = await house.customers.state(customerId);
+      const { state } = await application.customers.state(customerId);
       if (state.phase === 'unregistered') continue;
       for (const kind of kinds)
         if (options.all === true || isDue(state, region.regionId, kind))
           planned.push(plannedOf(state, region.regionId, kind));
     }
-    if (planned.length > 0) differences.push(...(await differencesIn(house, region, planned)));
+    if (planned.length > 0) differences.push(...(await differencesIn(application, region, planned)));
   }
   return differences;
 }
@@ -117,13 +117,13 @@ function plannedOf(state: Registered, regionId: number, kind: ListKind): Planned
 
 /** All lists of one region: routers at the same time, the lists of one router one after another over one session. */
 async function differencesIn(
-  house: House,
+  application: Application,
   region: CreatedRegion,
   planned: readonly Planned[],
 ): Promise<readonly ListDifference[]> {
   const routers = [...region.routers.values()];
-  const keepings = await Promise.all(planned.map(({ of }) => keepingOf(of, house)));
-  const found = await Promise.all(routers.map((router) => differencesOn(house, router, planned, keepings)));
+  const keepings = await Promise.all(planned.map(({ of }) => keepingOf(of, application)));
+  const found = await Promise.all(routers.map((router) => differencesOn(application, router, planned, keepings)));
   return planned.map(({ customer, list, prefixes }, at) => ({
     customer,
     region: region.name,
@@ -134,7 +134,7 @@ async function differencesIn(
 }
 
 async function differencesOn(
-  house: House,
+  application: Application,
   { router, driver: kind, options, phase }: RegionRouter,
   planned: readonly Planned[],
   keepings: readonly (Keeping | undefined)[],
@@ -143,7 +143,7 @@ async function differencesOn(
   if (phase === 'disabled') return planned.map(() => ({ ...nothing, disabled: true }));
   let driver: RouterDriver;
   try {
-    driver = house.openRouter({ name: router, driver: kind, options });
+    driver = application.openRouter({ name: router, driver: kind, options });
   } catch (error) {
     return planned.map(() => ({ ...nothing, problem: problemOf(error) }));
   }

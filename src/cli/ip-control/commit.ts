@@ -4,7 +4,7 @@ import type { CommitView } from '../../projections/ip-control/commit-view.ts';
 import { type WaitingChangeView, waitingSeconds } from '../../projections/ip-control/waiting-change-view.ts';
 import { type CommandTools, leaf, outputOf } from '../command.ts';
 import { type DiffOptions, showDifference } from './commit-diff.ts';
-import type { House } from '../../application/application.ts';
+import type { Application } from '../../application/application.ts';
 import { findCustomer, findRegion } from '../lookup.ts';
 import { CommandFailure, counted, EXIT, operatorContext } from '../output.ts';
 
@@ -15,23 +15,29 @@ export function addCommitCommands(program: Command, tools: CommandTools): void {
     .option('--customer <customer>', 'only those of one customer')
     .addOption(listOption('only those of one list'))
     .action((options: { customer?: string; list?: ListKind; json?: boolean }) =>
-      tools.withHouse((house) => listCommits(house, options, tools)),
+      tools.withApplication((application) => listCommits(application, options, tools)),
     );
   leaf(commit, 'diff [customer] [region]', 'what a commit would change on each router now; changes nothing')
     .addOption(listOption('which list; BLACKHOLE, or both with --due and --all'))
     .option('--due', 'every list that a commit is to come for')
     .option('--all', 'every list')
     .action((customer: string | undefined, region: string | undefined, options: DiffOptions) =>
-      tools.withHouse((house) => showDifference(house, customer, region, options, tools)),
+      tools.withApplication((application) => showDifference(application, customer, region, options, tools)),
     );
   leaf(commit, 'run <customer> <region>', 'deploy what is pending now, without waiting for the quiet period')
     .addOption(listOption('which list').default('BLACKHOLE'))
     .action((customer: string, region: string, options: OneListOptions) =>
-      tools.withHouse(async (house) => {
-        const { customerId, name } = await findCustomer(house, customer);
-        const { regionId, name: regionName } = await findRegion(house, region);
-        const status = await house.commitNow(customerId, regionId, options.list, operatorContext(house.ids));
-        const problems = status === 'in_progress' ? [] : await problemsOf(house, customerId, regionId, options.list);
+      tools.withApplication(async (application) => {
+        const { customerId, name } = await findCustomer(application, customer);
+        const { regionId, name: regionName } = await findRegion(application, region);
+        const status = await application.commitNow(
+          customerId,
+          regionId,
+          options.list,
+          operatorContext(application.ids),
+        );
+        const problems =
+          status === 'in_progress' ? [] : await problemsOf(application, customerId, regionId, options.list);
         outputOf(options, tools).object({ customer: name, region: regionName, list: options.list, status, problems }, [
           `${options.list} of ${name} in ${regionName}: ${status}`,
           ...problems,
@@ -43,13 +49,13 @@ export function addCommitCommands(program: Command, tools: CommandTools): void {
 
 /** What kept the newest commit of a list from the routers, by router. */
 async function problemsOf(
-  house: House,
+  application: Application,
   customerId: number,
   regionId: number,
   list: ListKind,
 ): Promise<readonly string[]> {
-  await house.catchUp();
-  const [newest] = (await house.views.commits.list())
+  await application.catchUp();
+  const [newest] = (await application.views.commits.list())
     .map(({ view }) => view)
     .filter((commit) => commit.customerId === customerId && commit.regionId === regionId && commit.list === list)
     .sort((a, b) => b.position - a.position);
@@ -84,22 +90,23 @@ function listOption(description: string): Option {
 }
 
 async function listCommits(
-  house: House,
+  application: Application,
   options: { customer?: string; list?: ListKind; json?: boolean },
   tools: CommandTools,
 ): Promise<void> {
-  await house.catchUp();
-  const only = options.customer === undefined ? undefined : (await findCustomer(house, options.customer)).customerId;
+  await application.catchUp();
+  const only =
+    options.customer === undefined ? undefined : (await findCustomer(application, options.customer)).customerId;
   const isShown = ({ customerId, list }: OfList): boolean =>
     (only === undefined || customerId === only) && (options.list === undefined || list === options.list);
-  const commits = (await house.views.commits.list()).map(({ view }) => view).filter(isShown);
-  const waiting = await waitingChanges(house, isShown);
+  const commits = (await application.views.commits.list()).map(({ view }) => view).filter(isShown);
+  const waiting = await waitingChanges(application, isShown);
   commits.sort((a, b) => b.position - a.position);
   const rows = await Promise.all(
     commits.map(async (commit) => ({
       id: commit.commitSetId,
-      customer: (await house.views.customers.get(String(commit.customerId)))?.name ?? commit.customerId,
-      region: (await house.views.regions.get(String(commit.regionId)))?.name ?? commit.regionId,
+      customer: (await application.views.customers.get(String(commit.customerId)))?.name ?? commit.customerId,
+      region: (await application.views.regions.get(String(commit.regionId)))?.name ?? commit.regionId,
       list: commit.list,
       status: commit.status,
       ...(commit.progress === null
@@ -128,7 +135,7 @@ async function listCommits(
       'waiting_seconds',
       'problems',
     ],
-    [...rows, ...(await Promise.all(waiting.left().map((view) => waitingRow(house, view))))],
+    [...rows, ...(await Promise.all(waiting.left().map((view) => waitingRow(application, view))))],
   );
 }
 
@@ -139,9 +146,9 @@ function keyOf({ customerId, regionId, list }: OfList): string {
 }
 
 /** The ages of lists' oldest changes that are not on all routers: told with the newest commit that carries them, the others alone. */
-async function waitingChanges(house: House, isShown: (list: OfList) => boolean) {
-  const now = house.clock.now().epochMilliseconds;
-  const views = (await house.views.waitingChanges.list()).map(({ view }) => view).filter(isShown);
+async function waitingChanges(application: Application, isShown: (list: OfList) => boolean) {
+  const now = application.clock.now().epochMilliseconds;
+  const views = (await application.views.waitingChanges.list()).map(({ view }) => view).filter(isShown);
   const carried = new Map(views.filter(({ carriedSince }) => carriedSince !== null).map((view) => [keyOf(view), view]));
   return {
     takeAge: (commit: OfList): number | null => {
@@ -153,12 +160,15 @@ async function waitingChanges(house: House, isShown: (list: OfList) => boolean) 
   };
 }
 
-async function waitingRow(house: House, waiting: WaitingChangeView): Promise<Readonly<Record<string, unknown>>> {
+async function waitingRow(
+  application: Application,
+  waiting: WaitingChangeView,
+): Promise<Readonly<Record<string, unknown>>> {
   const { customerId, regionId, list } = waiting;
   return {
     id: null,
-    customer: (await house.views.customers.get(String(customerId)))?.name ?? customerId,
-    region: (await house.views.regions.get(String(regionId)))?.name ?? regionId,
+    customer: (await application.views.customers.get(String(customerId)))?.name ?? customerId,
+    region: (await application.views.regions.get(String(regionId)))?.name ?? regionId,
     list,
     status: 'waiting',
     attempt: null,
@@ -167,6 +177,6 @@ async function waitingRow(house: House, waiting: WaitingChangeView): Promise<Rea
     completed_at: null,
     problems: null,
     outcomes: [],
-    waiting_seconds: waitingSeconds(waiting, house.clock.now().epochMilliseconds),
+    waiting_seconds: waitingSeconds(waiting, application.clock.now().epochMilliseconds),
   };
 }

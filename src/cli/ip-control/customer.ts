@@ -5,7 +5,7 @@ import { checkWebhookUrl } from '../../domain/ip-control/webhook-url.ts';
 import { PREFIX_LIMIT } from '../../commands/ip-control/prefix-limit.ts';
 import type { CustomerSettings } from '../../events/ip-control/vocabulary.ts';
 import { type CommandTools, leaf, outputOf } from '../command.ts';
-import type { House } from '../../application/application.ts';
+import type { Application } from '../../application/application.ts';
 import { findCustomer } from '../lookup.ts';
 import { accepted, operatorContext, usage } from '../output.ts';
 import {
@@ -46,18 +46,22 @@ const NO_CHANGE: SecretChange = { ended: 0 };
 export function addCustomerCommands(program: Command, tools: CommandTools): void {
   const customer = program.command('customer').description('customers and what they may do');
   settingOptions(leaf(customer, 'create <name>', 'create a customer')).action((name: string, options: SettingOptions) =>
-    tools.withHouse(async (house) => {
+    tools.withApplication(async (application) => {
       const settings = { ...DEFAULTS, ...settingsOf(options) };
-      const context = operatorContext(house.ids);
+      const context = operatorContext(application.ids);
       const reserved = accepted(
-        await house.directory.handle(DIRECTORY_ID, { type: 'ReserveCustomerName', data: { name, settings } }, context),
+        await application.directory.handle(
+          DIRECTORY_ID,
+          { type: 'ReserveCustomerName', data: { name, settings } },
+          context,
+        ),
       );
       const reservation = [...reserved.state.customers].find(([, taken]) => taken.name === name);
       const [customerId, { listName }] = reservation ?? [0, { listName: '' }];
       const data = { customerId, name, listName, settings };
-      accepted(await house.customers.handle(customerId, { type: 'RegisterCustomer', data }, context));
+      accepted(await application.customers.handle(customerId, { type: 'RegisterCustomer', data }, context));
       const change =
-        settings.webhookUrl === null ? NO_CHANGE : await rotateWebhookSecret(house, customerId, false, context);
+        settings.webhookUrl === null ? NO_CHANGE : await rotateWebhookSecret(application, customerId, false, context);
       outputOf(options, tools).object({ id: customerId, name, ...secretFields(change) }, [
         `customer ${name} created (id ${customerId}); its lists are Svc-${listName}-…`,
         ...secretLines(change),
@@ -70,11 +74,13 @@ export function addCustomerCommands(program: Command, tools: CommandTools): void
       'sign webhooks with a new secret, printed once, and for a day with the one before too',
     )
     .option('--immediately', 'sign webhooks with the newest secret alone from now on')
-    .action((name: string, options: SettingOptions) => tools.withHouse((house) => update(house, name, options, tools)));
+    .action((name: string, options: SettingOptions) =>
+      tools.withApplication((application) => update(application, name, options, tools)),
+    );
   leaf(customer, 'list', 'list customers').action((options: { json?: boolean }) =>
-    tools.withHouse(async (house) => {
-      const { customers } = (await house.directory.state(DIRECTORY_ID)).state;
-      const states = await Promise.all([...customers.keys()].map((id) => house.customers.state(id)));
+    tools.withApplication(async (application) => {
+      const { customers } = (await application.directory.state(DIRECTORY_ID)).state;
+      const states = await Promise.all([...customers.keys()].map((id) => application.customers.state(id)));
       const rows = states.flatMap(({ state }) => (state.phase === 'registered' ? [summary(state)] : []));
       outputOf(options, tools).table(
         ['id', 'name', 'rate_limit', 'allow_synchronous', 'allow_source_whitelist', 'webhook_url'],
@@ -83,8 +89,8 @@ export function addCustomerCommands(program: Command, tools: CommandTools): void
     }),
   );
   leaf(customer, 'show <customer>', 'show a customer').action((name: string, options: { json?: boolean }) =>
-    tools.withHouse(async (house) => {
-      const state = await findCustomer(house, name);
+    tools.withApplication(async (application) => {
+      const state = await findCustomer(application, name);
       const tokens = [...state.tokens.values()].map(({ tokenId, label }) => ({ id: tokenId, label }));
       const subnets = [...state.subnets.values()].map(({ subnetId, cidr }) => ({ id: subnetId, cidr }));
       outputOf(options, tools).object({ ...summary(state), tokens, subnets });
@@ -132,20 +138,25 @@ function settingsOf(options: SettingOptions): Partial<CustomerSettings> {
   return Object.fromEntries(Object.entries(named).filter(([, value]) => value !== undefined));
 }
 
-async function update(house: House, name: string, options: SettingOptions, tools: CommandTools): Promise<void> {
-  const before = await findCustomer(house, name);
+async function update(
+  application: Application,
+  name: string,
+  options: SettingOptions,
+  tools: CommandTools,
+): Promise<void> {
+  const before = await findCustomer(application, name);
   const { customerId } = before;
-  const context = operatorContext(house.ids);
+  const context = operatorContext(application.ids);
   const command = { type: 'ChangeCustomerSettings', data: { changes: settingsOf(options) } } as const;
-  const answer = accepted(await house.customers.handle(customerId, command, context));
+  const answer = accepted(await application.customers.handle(customerId, command, context));
   const after = answer.state.phase === 'registered' ? answer.state : before;
   const needsSecret = after.settings.webhookUrl !== null && after.webhookSecretId === undefined;
   const immediately = options.immediately === true;
   const rotates = options.rotateWebhookSecret === true || needsSecret;
   const change = rotates
-    ? await rotateWebhookSecret(house, customerId, immediately, context)
+    ? await rotateWebhookSecret(application, customerId, immediately, context)
     : immediately
-      ? await endEarlierSecrets(house, after, context)
+      ? await endEarlierSecrets(application, after, context)
       : NO_CHANGE;
   const said = [
     ...(answer.events.length === 0 ? [] : [`customer ${after.name} updated`]),

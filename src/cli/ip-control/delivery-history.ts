@@ -2,22 +2,24 @@ import { webhookDeliveryEvents } from '../../events/ip-control/webhook-delivery.
 import type { Recorded } from '../../kernel/event.ts';
 import { streamName } from '../../kernel/stream-name.ts';
 import type { EventStore } from '../../ports/event-store.ts';
-import type { House } from '../../application/application.ts';
+import type { Application } from '../../application/application.ts';
 
 /** The types of events that tell of deliveries. */
 export const DELIVERY_TYPES: readonly string[] = webhookDeliveryEvents.map(({ type }) => type);
 
-type Told = Readonly<{ store: Pick<EventStore, 'read'> }> & Pick<House, 'isCustomerEvent'>;
+type Told = Readonly<{ store: Pick<EventStore, 'read'> }> & Pick<Application, 'isCustomerEvent'>;
 
 /**
  * A customer's history with the deliveries of its webhooks, in the order of the log. Each commit set that is told has a stream of its own for them,
  * whose events come after the commit's: what is kept in memory is a page, and deliveries of its commits that were recorded later.
  */
-export async function* withDeliveries(house: Told, customerId: number): AsyncGenerator<readonly Recorded[]> {
+export async function* withDeliveries(application: Told, customerId: number): AsyncGenerator<readonly Recorded[]> {
   const toldBefore = new Set<string>();
   let later: readonly Recorded[] = [];
-  for await (const page of house.store.read(streamName('customer', customerId))) {
-    const deliveries = await Promise.all(tellingIn(page, house, toldBefore).map((id) => deliveriesOf(house, id)));
+  for await (const page of application.store.read(streamName('customer', customerId))) {
+    const deliveries = await Promise.all(
+      tellingIn(page, application, toldBefore).map((id) => deliveriesOf(application, id)),
+    );
     const known = [...later, ...deliveries.flat()];
     const end = page.at(-1)?.position ?? 0n;
     later = known.filter(({ position }) => position > end);

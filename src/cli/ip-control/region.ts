@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander';
 import { DIRECTORY_ID } from '../../commands/ip-control/directory.ts';
 import { type CommandTools, leaf, outputOf } from '../command.ts';
 import { type DeployPolicy, deployPolicy as policies } from '../../events/ip-control/vocabulary.ts';
-import type { House } from '../../application/application.ts';
+import type { Application } from '../../application/application.ts';
 import { allRegions, findRegion } from '../lookup.ts';
 import { accepted, operatorContext } from '../output.ts';
 
@@ -14,14 +14,16 @@ export function addRegionCommands(program: Command, tools: CommandTools): void {
   leaf(region, 'create <name>', 'create a region')
     .addOption(policyOption())
     .action((name: string, options: RegionOptions) =>
-      tools.withHouse(async (house) => {
-        const context = operatorContext(house.ids);
+      tools.withApplication(async (application) => {
+        const context = operatorContext(application.ids);
         const reserved = accepted(
-          await house.directory.handle(DIRECTORY_ID, { type: 'ReserveRegionName', data: { name } }, context),
+          await application.directory.handle(DIRECTORY_ID, { type: 'ReserveRegionName', data: { name } }, context),
         );
         const regionId = [...reserved.state.regions].find(([, taken]) => taken === name)?.[0] ?? 0;
-        accepted(await house.regions.handle(regionId, { type: 'CreateRegion', data: { regionId, name } }, context));
-        await choosePolicy(house, regionId, options);
+        accepted(
+          await application.regions.handle(regionId, { type: 'CreateRegion', data: { regionId, name } }, context),
+        );
+        await choosePolicy(application, regionId, options);
         const { deployPolicy = 'each' } = options;
         outputOf(options, tools).object({ id: regionId, name, deploy_policy: deployPolicy }, [
           `region ${name} created (id ${regionId})`,
@@ -31,17 +33,17 @@ export function addRegionCommands(program: Command, tools: CommandTools): void {
   leaf(region, 'update <region>', 'change how commits treat the routers of a region')
     .addOption(policyOption().makeOptionMandatory())
     .action((given: string, options: RegionOptions) =>
-      tools.withHouse(async (house) => {
-        const { regionId, name } = await findRegion(house, given);
-        await choosePolicy(house, regionId, options);
+      tools.withApplication(async (application) => {
+        const { regionId, name } = await findRegion(application, given);
+        await choosePolicy(application, regionId, options);
         outputOf(options, tools).object({ id: regionId, name, deploy_policy: options.deployPolicy }, [
           `region ${name}: ${options.deployPolicy}`,
         ]);
       }),
     );
   leaf(region, 'list', 'list regions').action((options: { json?: boolean }) =>
-    tools.withHouse(async (house) => {
-      const rows = (await allRegions(house)).map(({ regionId, name, routers, deployPolicy }) => ({
+    tools.withApplication(async (application) => {
+      const rows = (await allRegions(application)).map(({ regionId, name, routers, deployPolicy }) => ({
         id: regionId,
         name,
         routers: routers.size,
@@ -57,8 +59,12 @@ function policyOption(): Option {
   return new Option('--deploy-policy <policy>', meaning).choices(policies.options);
 }
 
-async function choosePolicy(house: House, regionId: number, { deployPolicy: chosen }: RegionOptions): Promise<void> {
+async function choosePolicy(
+  application: Application,
+  regionId: number,
+  { deployPolicy: chosen }: RegionOptions,
+): Promise<void> {
   if (chosen === undefined) return;
   const command = { type: 'ChooseDeployPolicy', data: { deployPolicy: chosen } } as const;
-  accepted(await house.regions.handle(regionId, command, operatorContext(house.ids)));
+  accepted(await application.regions.handle(regionId, command, operatorContext(application.ids)));
 }

@@ -3,7 +3,7 @@ import { keepingOf, unexplained } from '../../commands/ip-control/kept-lists.ts'
 import type { RegionRouter } from '../../commands/ip-control/region-state.ts';
 import { type ListKind, listKind, prefixListName } from '../../events/ip-control/vocabulary.ts';
 import { type RouterDriver, RouterFailure } from '../../ports/routers.ts';
-import type { House } from '../../application/application.ts';
+import type { Application } from '../../application/application.ts';
 
 /** A list on a router with what the log does not explain of it: canonical blocks, and entries of others as they are. */
 export type ListBeyondLog = Readonly<{ list: string; customer: string | null; prefixes: readonly string[] }>;
@@ -24,7 +24,7 @@ const CALL_MILLISECONDS = 30_000;
 
 /** Asks all routers of a restored region at the same time what they hold, and tells what the log does not explain. */
 export async function regionBeyondLog(
-  house: House,
+  application: Application,
   { customers }: DirectoryState,
   regionId: number,
   region: string,
@@ -34,14 +34,14 @@ export async function regionBeyondLog(
       listKind.options.map((kind): [string, Owner] => [prefixListName(listName, kind), { customerId, name, kind }]),
     ),
   );
-  const { state } = await house.regions.state(regionId);
+  const { state } = await application.regions.state(regionId);
   const routers = state.phase === 'absent' ? [] : [...state.routers.values()];
-  const seen = await Promise.all(routers.map((router) => routerBeyondLog(house, regionId, router, owners)));
+  const seen = await Promise.all(routers.map((router) => routerBeyondLog(application, regionId, router, owners)));
   return { region, restored: true, routers: seen };
 }
 
 async function routerBeyondLog(
-  house: House,
+  application: Application,
   regionId: number,
   { router, driver: kind, options, phase }: RegionRouter,
   owners: ReadonlyMap<string, Owner>,
@@ -50,12 +50,14 @@ async function routerBeyondLog(
   const lists: ListBeyondLog[] = [];
   const problems: string[] = [];
   try {
-    const driver = house.openRouter({ name: router, driver: kind, options });
+    const driver = application.openRouter({ name: router, driver: kind, options });
     try {
       for (const list of await driver.lists(AbortSignal.timeout(CALL_MILLISECONDS))) {
-        const beyond = await listBeyondLog(house, regionId, list, owners.get(list), driver).catch((error: unknown) => {
-          problems.push(`${list}: ${problemOf(error)}`);
-        });
+        const beyond = await listBeyondLog(application, regionId, list, owners.get(list), driver).catch(
+          (error: unknown) => {
+            problems.push(`${list}: ${problemOf(error)}`);
+          },
+        );
         if (beyond !== undefined && beyond.prefixes.length > 0) lists.push(beyond);
       }
     } finally {
@@ -69,7 +71,7 @@ async function routerBeyondLog(
 
 /** All of a list that belongs to no customer is beyond what the log knows. */
 async function listBeyondLog(
-  house: House,
+  application: Application,
   regionId: number,
   list: string,
   owner: Owner | undefined,
@@ -77,7 +79,7 @@ async function listBeyondLog(
 ): Promise<ListBeyondLog | undefined> {
   const held = await driver.read(list, AbortSignal.timeout(CALL_MILLISECONDS));
   if (owner === undefined) return { list, customer: null, prefixes: held === 'absent' ? [] : held };
-  const keeping = await keepingOf({ customerId: owner.customerId, regionId, list: owner.kind }, house);
+  const keeping = await keepingOf({ customerId: owner.customerId, regionId, list: owner.kind }, application);
   // It has been accepted meanwhile.
   if (keeping === undefined) return undefined;
   return { list, customer: owner.name, prefixes: unexplained(held, keeping) };

@@ -3,7 +3,7 @@ import { DIRECTORY_ID } from '../../commands/ip-control/directory.ts';
 import { isRestored, type Restored } from '../../commands/ip-control/restore.ts';
 import { streamName } from '../../kernel/stream-name.ts';
 import { type CommandTools, leaf, outputOf } from '../command.ts';
-import type { House } from '../../application/application.ts';
+import type { Application } from '../../application/application.ts';
 import { findRegion } from '../lookup.ts';
 import { accepted, CommandFailure, counted, EXIT, operatorContext } from '../output.ts';
 import { type RegionBeyondLog, regionBeyondLog, type RouterBeyondLog } from './restore-status.ts';
@@ -20,23 +20,27 @@ const SAID: Readonly<Record<Restored['because'], string>> = {
 export function addRestoreCommands(program: Command, tools: CommandTools): void {
   const restore = program.command('restore').description('after the log was put back from an older copy');
   leaf(restore, 'status', 'what routers hold and the log does not explain; changes nothing').action(
-    (options: { json?: boolean }) => tools.withHouse((house) => showStatus(house, options, tools)),
+    (options: { json?: boolean }) => tools.withApplication((application) => showStatus(application, options, tools)),
   );
   leaf(restore, 'accept', 'have routers hold what the log says again, and nothing else')
     .option('--region <region>', 'only those of one region')
-    .action((options: AcceptOptions) => tools.withHouse((house) => accept(house, options, tools)));
+    .action((options: AcceptOptions) => tools.withApplication((application) => accept(application, options, tools)));
 }
 
-async function showStatus(house: House, options: Readonly<{ json?: boolean }>, tools: CommandTools): Promise<void> {
-  const { state } = await house.directory.state(DIRECTORY_ID);
+async function showStatus(
+  application: Application,
+  options: Readonly<{ json?: boolean }>,
+  tools: CommandTools,
+): Promise<void> {
+  const { state } = await application.directory.state(DIRECTORY_ID);
   const output = outputOf(options, tools);
   if (state.restored === undefined) return output.object({ restored: false, regions: [] }, [NOT_RESTORED]);
   const { because } = state.restored;
-  const { at, actor } = await beginning(house, state.restored);
+  const { at, actor } = await beginning(application, state.restored);
   const regions = await Promise.all(
     [...state.regions].map(async ([regionId, region]): Promise<RegionBeyondLog> =>
       isRestored(state, regionId)
-        ? regionBeyondLog(house, state, regionId, region)
+        ? regionBeyondLog(application, state, regionId, region)
         : { region, restored: false, routers: [] },
     ),
   );
@@ -54,8 +58,11 @@ async function showStatus(house: House, options: Readonly<{ json?: boolean }>, t
 }
 
 /** Who has recorded it, and when. */
-async function beginning(house: House, { revision }: Restored): Promise<Readonly<{ at: string; actor: string }>> {
-  for await (const [event] of house.store.read(streamName('directory', DIRECTORY_ID), revision - 1n))
+async function beginning(
+  application: Application,
+  { revision }: Restored,
+): Promise<Readonly<{ at: string; actor: string }>> {
+  for await (const [event] of application.store.read(streamName('directory', DIRECTORY_ID), revision - 1n))
     if (event !== undefined) return event.metadata;
   throw new Error(`the directory has no event at revision ${revision}`);
 }
@@ -79,10 +86,12 @@ function linesOfRouter({ router, lists, disabled, problem }: RouterBeyondLog): r
   ];
 }
 
-async function accept(house: House, options: AcceptOptions, tools: CommandTools): Promise<void> {
-  const regionId = options.region === undefined ? undefined : (await findRegion(house, options.region)).regionId;
+async function accept(application: Application, options: AcceptOptions, tools: CommandTools): Promise<void> {
+  const regionId = options.region === undefined ? undefined : (await findRegion(application, options.region)).regionId;
   const command = { type: 'AcceptRestore', data: { regionId } } as const;
-  const { events, state } = accepted(await house.directory.handle(DIRECTORY_ID, command, operatorContext(house.ids)));
+  const { events, state } = accepted(
+    await application.directory.handle(DIRECTORY_ID, command, operatorContext(application.ids)),
+  );
   const ids = events.flatMap((event) => (event.type === 'RestoreAccepted' ? event.data.regionIds : []));
   const names = ids.map((id) => state.regions.get(id) ?? String(id));
   const left = [...state.regions].filter(([id]) => isRestored(state, id)).map(([, name]) => name);

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { RouterCheckResult } from '../../events/ip-control/router-upkeep.ts';
 import { type CommandTools, leaf, outputOf } from '../command.ts';
-import type { House } from '../../application/application.ts';
+import type { Application } from '../../application/application.ts';
 import { allRegions, findRouter } from '../lookup.ts';
 import { accepted, CommandFailure, counted, EXIT, operatorContext, usage } from '../output.ts';
 
@@ -15,10 +15,10 @@ export function addRouterUpkeepCommands(router: Command, tools: CommandTools): v
     .option('--repair', 'put right what others have changed in our lists')
     .option('--no-repair', 'only tell what others have changed')
     .action((first: string, second: string | undefined, options: Options & Readonly<{ repair?: boolean }>) =>
-      tools.withHouse(async (house) => {
+      tools.withApplication(async (application) => {
         if (options.repair === undefined) throw usage('--repair or --no-repair must be given.');
-        const target = await targetOf(house, first, second);
-        await chooseRepair(house, target, options.repair);
+        const target = await targetOf(application, first, second);
+        await chooseRepair(application, target, options.repair);
         outputOf(options, tools).object({ name: target.router, region: target.region, repair: options.repair }, [
           `router ${target.router}: drift is ${options.repair ? 'put right' : 'told, and left'}`,
         ]);
@@ -26,10 +26,10 @@ export function addRouterUpkeepCommands(router: Command, tools: CommandTools): v
     );
   leaf(router, 'disable <region-or-router> [router]', 'pass a router over: commits are complete without it').action(
     (first: string, second: string | undefined, options: Options) =>
-      tools.withHouse(async (house) => {
-        const { regionId, region, router: name } = await targetOf(house, first, second);
+      tools.withApplication(async (application) => {
+        const { regionId, region, router: name } = await targetOf(application, first, second);
         const command = { type: 'DisableRouter', data: { router: name } } as const;
-        accepted(await house.regions.handle(regionId, command, operatorContext(house.ids)));
+        accepted(await application.regions.handle(regionId, command, operatorContext(application.ids)));
         outputOf(options, tools).object({ name, region, state: 'disabled' }, [`router ${name} is disabled`]);
       }),
   );
@@ -38,21 +38,21 @@ export function addRouterUpkeepCommands(router: Command, tools: CommandTools): v
     'enable <region-or-router> [router]',
     'bring a disabled router up to date; then commits count it again',
   ).action((first: string, second: string | undefined, options: Options) =>
-    tools.withHouse((house) => enable(house, first, second, options, tools)),
+    tools.withApplication((application) => enable(application, first, second, options, tools)),
   );
   leaf(router, 'check [region-or-router] [router]', 'compare a router with what it should hold, now')
     .option('--all', 'every router that is not disabled')
     .action((first: string | undefined, second: string | undefined, options: CheckOptions) =>
-      tools.withHouse((house) => check(house, first, second, options, tools)),
+      tools.withApplication((application) => check(application, first, second, options, tools)),
     );
   leaf(
     router,
     'prune <region-or-router> [router]',
     'remove lists with our prefix that belong to no customer; router check names them',
   ).action((first: string, second: string | undefined, options: Options) =>
-    tools.withHouse(async (house) => {
-      const target = await targetOf(house, first, second);
-      const [result] = await checked(house, [target], true);
+    tools.withApplication(async (application) => {
+      const target = await targetOf(application, first, second);
+      const [result] = await checked(application, [target], true);
       const { removed = [], unowned = [], problems = [] } = result ?? {};
       outputOf(options, tools).object({ name: target.router, region: target.region, removed, unowned, problems }, [
         `router ${target.router}: ${removed.length} of ${counted(unowned.length, 'list')} removed`,
@@ -67,36 +67,36 @@ export function addRouterUpkeepCommands(router: Command, tools: CommandTools): v
 
 /** Records whether drift on a router is put right. */
 export async function chooseRepair(
-  house: House,
+  application: Application,
   { regionId, router }: Pick<Target, 'regionId' | 'router'>,
   repair: boolean,
 ): Promise<void> {
   const command = { type: 'ChooseRouterRepair', data: { router, repair } } as const;
-  accepted(await house.regions.handle(regionId, command, operatorContext(house.ids)));
+  accepted(await application.regions.handle(regionId, command, operatorContext(application.ids)));
 }
 
-async function targetOf(house: House, first: string, second: string | undefined): Promise<Target> {
-  const { region, router } = await findRouter(house, first, second);
+async function targetOf(application: Application, first: string, second: string | undefined): Promise<Target> {
+  const { region, router } = await findRouter(application, first, second);
   return { regionId: region.regionId, region: region.name, router: router.router };
 }
 
 async function enable(
-  house: House,
+  application: Application,
   first: string,
   second: string | undefined,
   options: Options,
   tools: CommandTools,
 ): Promise<void> {
-  const { region, router } = await findRouter(house, first, second);
+  const { region, router } = await findRouter(application, first, second);
   const { router: name } = router;
   const shown = { name, region: region.name };
   if (router.phase === 'enabled') {
     outputOf(options, tools).object({ ...shown, state: 'enabled' }, [`router ${name} is enabled`]);
     return;
   }
-  const answer = await house.routerChecks.enable(
+  const answer = await application.routerChecks.enable(
     { regionId: region.regionId, router: name },
-    operatorContext(house.ids),
+    operatorContext(application.ids),
   );
   const caughtUp = answer === undefined ? undefined : accepted(answer);
   if (caughtUp === undefined) {
@@ -110,15 +110,16 @@ async function enable(
 }
 
 async function check(
-  house: House,
+  application: Application,
   first: string | undefined,
   second: string | undefined,
   options: CheckOptions,
   tools: CommandTools,
 ): Promise<void> {
   if ((first === undefined) !== (options.all === true)) throw usage('name one router, or give --all.');
-  const targets = first === undefined ? await enabledRouters(house) : [await targetOf(house, first, second)];
-  const rows = await checked(house, targets, false);
+  const targets =
+    first === undefined ? await enabledRouters(application) : [await targetOf(application, first, second)];
+  const rows = await checked(application, targets, false);
   const output = outputOf(options, tools);
   if (output.json) output.object(first === undefined ? { routers: rows, ...sumOf(rows) } : (rows[0] ?? {}));
   else for (const row of rows) output.object({}, linesOf(row));
@@ -126,14 +127,18 @@ async function check(
   if (isBad) throw new CommandFailure(EXIT.failed, 'not-as-it-should-be', 'not every router is as it should be.');
 }
 
-async function enabledRouters(house: House): Promise<readonly Target[]> {
-  return (await allRegions(house)).flatMap(({ regionId, name: region, routers }) =>
+async function enabledRouters(application: Application): Promise<readonly Target[]> {
+  return (await allRegions(application)).flatMap(({ regionId, name: region, routers }) =>
     [...routers.values()].flatMap(({ router, phase }) => (phase === 'disabled' ? [] : [{ regionId, region, router }])),
   );
 }
 
-async function checked(house: House, targets: readonly Target[], prune: boolean): Promise<readonly CheckRow[]> {
-  const answers = await house.routerChecks.check(targets, prune, operatorContext(house.ids));
+async function checked(
+  application: Application,
+  targets: readonly Target[],
+  prune: boolean,
+): Promise<readonly CheckRow[]> {
+  const answers = await application.routerChecks.check(targets, prune, operatorContext(application.ids));
   return targets.map(({ region, router }, at) => {
     const answer = answers[at];
     if (answer === undefined)

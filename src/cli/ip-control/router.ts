@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import type { Router } from '../../commands/ip-control/region-state.ts';
 import { RouterFailure } from '../../ports/routers.ts';
 import { collect, type CommandTools, leaf, outputOf } from '../command.ts';
-import type { House } from '../../application/application.ts';
+import type { Application } from '../../application/application.ts';
 import { allRegions, findRegion, findRouter } from '../lookup.ts';
 import { accepted, CommandFailure, EXIT, operatorContext, usage } from '../output.ts';
 import { addRouterUpkeepCommands, chooseRepair } from './router-maintenance.ts';
@@ -21,15 +21,21 @@ export function addRouterCommands(program: Command, tools: CommandTools): void {
     .option('--option <key=value>', 'an option of the driver; repeatable', collect, [])
     .option('--no-repair', 'only tell what others change in our lists on it, and leave it')
     .action((region: string, name: string, options: AddOptions) =>
-      tools.withHouse(async (house) => {
-        const { regionId, name: regionName } = await findRegion(house, region);
+      tools.withApplication(async (application) => {
+        const { regionId, name: regionName } = await findRegion(application, region);
         const given = { router: name, driver: options.driver, options: keyValues(options.option) };
         const added: Router = { ...given, options: withAbsolutePath(given) };
-        await checkOptions(house, added);
+        await checkOptions(application, added);
         if (added.driver === 'file' && added.options['path'] !== undefined)
           mkdirSync(added.options['path'], { recursive: true });
-        accepted(await house.regions.handle(regionId, { type: 'AddRouter', data: added }, operatorContext(house.ids)));
-        if (!options.repair) await chooseRepair(house, { regionId, router: name }, false);
+        accepted(
+          await application.regions.handle(
+            regionId,
+            { type: 'AddRouter', data: added },
+            operatorContext(application.ids),
+          ),
+        );
+        if (!options.repair) await chooseRepair(application, { regionId, router: name }, false);
         const shown = { name, region: regionName, driver: options.driver, options: added.options };
         outputOf(options, tools).object(shown, [`router ${name} added to region ${regionName}`]);
       }),
@@ -37,9 +43,11 @@ export function addRouterCommands(program: Command, tools: CommandTools): void {
   leaf(router, 'list', 'list routers')
     .option('--region <region>', 'only those of one region')
     .action((options: { region?: string; json?: boolean }) =>
-      tools.withHouse(async (house) => {
+      tools.withApplication(async (application) => {
         const regions =
-          options.region === undefined ? await allRegions(house) : [await findRegion(house, options.region)];
+          options.region === undefined
+            ? await allRegions(application)
+            : [await findRegion(application, options.region)];
         const rows = regions.flatMap(({ name: region, routers }) =>
           [...routers.values()].map(({ router: name, driver, options: own, phase, repair, drifts, unowned }) => ({
             region,
@@ -57,10 +65,10 @@ export function addRouterCommands(program: Command, tools: CommandTools): void {
     );
   leaf(router, 'remove <region-or-router> [router]', 'stop deploying to a router; what it holds stays as it is').action(
     (first: string, second: string | undefined, options: { json?: boolean }) =>
-      tools.withHouse(async (house) => {
-        const { region, router: found } = await findRouter(house, first, second);
+      tools.withApplication(async (application) => {
+        const { region, router: found } = await findRouter(application, first, second);
         const command = { type: 'RemoveRouter', data: { router: found.router } } as const;
-        accepted(await house.regions.handle(region.regionId, command, operatorContext(house.ids)));
+        accepted(await application.regions.handle(region.regionId, command, operatorContext(application.ids)));
         outputOf(options, tools).object({ name: found.router, region: region.name }, [
           `router ${found.router} removed from region ${region.name}`,
         ]);
@@ -71,9 +79,9 @@ export function addRouterCommands(program: Command, tools: CommandTools): void {
     'test <region-or-router> [router]',
     'connect, log in and see whether lists can be written; changes nothing',
   ).action((first: string, second: string | undefined, options: { json?: boolean }) =>
-    tools.withHouse(async (house) => {
-      const { router: found } = await findRouter(house, first, second);
-      await testRouter(house, found);
+    tools.withApplication(async (application) => {
+      const { router: found } = await findRouter(application, first, second);
+      await testRouter(application, found);
       outputOf(options, tools).object({ name: found.router, reachable: true }, [
         `router ${found.router}: reachable, and lists can be written`,
       ]);
@@ -101,17 +109,17 @@ function withAbsolutePath({ driver, options }: Router): Readonly<Record<string, 
 }
 
 /** Opening a driver checks its options and connects to nothing. */
-async function checkOptions(house: House, { router: name, driver, options }: Router): Promise<void> {
+async function checkOptions(application: Application, { router: name, driver, options }: Router): Promise<void> {
   try {
-    await house.openRouter({ name, driver, options }).close();
+    await application.openRouter({ name, driver, options }).close();
   } catch (error) {
     if (error instanceof RouterFailure) throw new CommandFailure(EXIT.usage, error.code, error.message);
     throw error;
   }
 }
 
-async function testRouter(house: House, { router: name, driver, options }: Router): Promise<void> {
-  const opened = house.openRouter({ name, driver, options });
+async function testRouter(application: Application, { router: name, driver, options }: Router): Promise<void> {
+  const opened = application.openRouter({ name, driver, options });
   try {
     await opened.check(AbortSignal.timeout(TEST_MILLISECONDS));
   } catch (error) {

@@ -16,9 +16,9 @@ export function addSubnetCommands(program: Command, tools: CommandTools): void {
     .requiredOption('--asn <n>', 'autonomous system number')
     .requiredOption('--metro <metro>', 'where it is')
     .action((customer: string, text: string, options: AddOptions) =>
-      tools.withHouse(async (house) => {
-        const { customerId, name } = await findCustomer(house, customer);
-        const { regionId } = await findRegion(house, options.region);
+      tools.withApplication(async (application) => {
+        const { customerId, name } = await findCustomer(application, customer);
+        const { regionId } = await findRegion(application, options.region);
         const parsed = parseCidr(text);
         if (isAddressProblem(parsed)) throw usage(`cidr: ${parsed.problem}`);
         if (!/^\d{1,10}$/.test(options.asn)) throw usage('--asn must be a whole number.');
@@ -29,24 +29,24 @@ export function addSubnetCommands(program: Command, tools: CommandTools): void {
           asn: Number(options.asn),
           metro: options.metro,
         };
-        const context = operatorContext(house.ids);
+        const context = operatorContext(application.ids);
         const reserved = accepted(
-          await house.directory.handle(DIRECTORY_ID, { type: 'ReserveSubnet', data: wanted }, context),
+          await application.directory.handle(DIRECTORY_ID, { type: 'ReserveSubnet', data: wanted }, context),
         );
         const event = reserved.events.find(({ type }) => type === 'SubnetReserved');
         if (event?.type !== 'SubnetReserved') throw new Error('a reservation without its event');
         const { subnetId, cidr, asn, metro } = event.data;
         const data = { subnetId, cidr, regionId, asn, metro };
-        accepted(await house.customers.handle(customerId, { type: 'AssignSubnet', data }, context));
+        accepted(await application.customers.handle(customerId, { type: 'AssignSubnet', data }, context));
         outputOf(options, tools).object({ id: subnetId, customer: name, cidr, region: options.region, asn, metro }, [
           `subnet ${cidr} assigned to ${name} (id ${subnetId})`,
         ]);
       }),
     );
   leaf(subnet, 'list [customer]', 'list subnets').action((customer: string | undefined, options: { json?: boolean }) =>
-    tools.withHouse(async (house) => {
-      const only = customer === undefined ? undefined : (await findCustomer(house, customer)).customerId;
-      const { subnets, customers, regions } = (await house.directory.state(DIRECTORY_ID)).state;
+    tools.withApplication(async (application) => {
+      const only = customer === undefined ? undefined : (await findCustomer(application, customer)).customerId;
+      const { subnets, customers, regions } = (await application.directory.state(DIRECTORY_ID)).state;
       const rows = [...subnets.values()]
         .filter(({ customerId }) => only === undefined || customerId === only)
         .map(({ subnetId, customerId, cidr, regionId, asn, metro }) => ({
@@ -62,16 +62,22 @@ export function addSubnetCommands(program: Command, tools: CommandTools): void {
   );
   leaf(subnet, 'remove <subnet-id>', 'take a subnet back; what is disabled in it leaves the routers').action(
     (id: string, options: { json?: boolean }) =>
-      tools.withHouse(async (house) => {
-        const { subnets } = (await house.directory.state(DIRECTORY_ID)).state;
+      tools.withApplication(async (application) => {
+        const { subnets } = (await application.directory.state(DIRECTORY_ID)).state;
         const reserved = /^\d{1,15}$/.test(id) ? subnets.get(Number(id)) : undefined;
         if (reserved === undefined) throw notFound(`subnet ${id} not found.`);
         const { subnetId, customerId, cidr } = reserved;
-        const context = operatorContext(house.ids);
+        const context = operatorContext(application.ids);
         // The customer lets go first: nobody else may be given the addresses before.
-        accepted(await house.customers.handle(customerId, { type: 'ReleaseSubnet', data: { subnetId } }, context));
         accepted(
-          await house.directory.handle(DIRECTORY_ID, { type: 'ReleaseSubnetReservation', data: { subnetId } }, context),
+          await application.customers.handle(customerId, { type: 'ReleaseSubnet', data: { subnetId } }, context),
+        );
+        accepted(
+          await application.directory.handle(
+            DIRECTORY_ID,
+            { type: 'ReleaseSubnetReservation', data: { subnetId } },
+            context,
+          ),
         );
         outputOf(options, tools).object({ id: subnetId, cidr }, [`subnet ${cidr} removed`]);
       }),

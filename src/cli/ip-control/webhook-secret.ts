@@ -3,7 +3,7 @@ import type { CommandContext } from '../../commands/handle.ts';
 import type { Registered } from '../../commands/ip-control/customer-state.ts';
 import { retireWebhookSecret } from '../../commands/ip-control/retire-webhook-secret.ts';
 import { newWebhookSecret } from '../../commands/ip-control/webhook-secret.ts';
-import type { House } from '../../application/application.ts';
+import type { Application } from '../../application/application.ts';
 import { accepted, counted } from '../output.ts';
 
 /** What was done about a customer's webhook secrets. */
@@ -21,19 +21,19 @@ export type SecretChange = Readonly<{
  * before the event names it: a crash in between leaves an unused file, never an event without its secret.
  */
 export async function rotateWebhookSecret(
-  house: House,
+  application: Application,
   customerId: number,
   immediately: boolean,
   context: CommandContext,
 ): Promise<SecretChange> {
-  const secretId = `webhook-${customerId}-${house.ids.uuid()}`;
-  const secret = newWebhookSecret(house.ids.random);
-  await house.secrets.put(secretId, secret);
+  const secretId = `webhook-${customerId}-${application.ids.uuid()}`;
+  const secret = newWebhookSecret(application.ids.random);
+  await application.secrets.put(secretId, secret);
   const command = { type: 'RotateWebhookSecret', data: { secretId, keepsPrevious: !immediately } } as const;
-  const answer = await house.customers.handle(customerId, command, context);
-  if ('refused' in answer) await house.secrets.remove(secretId);
+  const answer = await application.customers.handle(customerId, command, context);
+  if ('refused' in answer) await application.secrets.remove(secretId);
   const { events, state } = accepted(answer);
-  const ended = state.phase === 'registered' ? await retire(house, state, (signs) => !signs, context) : 0;
+  const ended = state.phase === 'registered' ? await retire(application, state, (signs) => !signs, context) : 0;
   const [event] = events;
   const previous = event?.type === 'WebhookSecretRotated' ? event.data.previous : undefined;
   if (event === undefined || previous === undefined) return { secret, ended };
@@ -42,11 +42,11 @@ export async function rotateWebhookSecret(
 
 /** Ends the webhook secrets of a customer that sign beside the newest. */
 export async function endEarlierSecrets(
-  house: House,
+  application: Application,
   customer: Registered,
   context: CommandContext,
 ): Promise<SecretChange> {
-  return { ended: await retire(house, customer, () => true, context) };
+  return { ended: await retire(application, customer, () => true, context) };
 }
 
 /** What is told of it, by line. */
@@ -68,13 +68,13 @@ export function secretFields({ secret, previousUntil, ended }: SecretChange) {
 }
 
 async function retire(
-  house: House,
+  application: Application,
   { customerId, earlierWebhookSecrets }: Registered,
   which: (signs: boolean) => boolean,
   context: CommandContext,
 ): Promise<number> {
   const ending = earlierWebhookSecrets.filter(({ signs }) => which(signs));
-  for (const { secretId } of ending) accepted(await retireWebhookSecret(customerId, secretId, context, house));
+  for (const { secretId } of ending) accepted(await retireWebhookSecret(customerId, secretId, context, application));
   return ending.length;
 }
 

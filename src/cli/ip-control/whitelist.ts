@@ -8,7 +8,7 @@ import type { WhitelistRequestView } from '../../projections/ip-control/source-w
 import { newestFirst } from '../../projections/ip-control/source-whitelist-view.ts';
 import { regionLimits } from '../../projections/ip-control/region-view.ts';
 import { type CommandTools, leaf, outputOf } from '../command.ts';
-import type { House } from '../../application/application.ts';
+import type { Application } from '../../application/application.ts';
 import { findCustomer } from '../lookup.ts';
 import { accepted, CommandFailure, EXIT, notFound, operatorContext } from '../output.ts';
 
@@ -22,26 +22,28 @@ export function addWhitelistCommands(program: Command, tools: CommandTools): voi
   leaf(whitelist, 'list', 'list requests that were not removed, newest first')
     .addOption(new Option('--status <status>', 'only those in this status').choices(STATUSES))
     .option('--customer <customer>', 'only those of one customer')
-    .action((options: ListOptions) => tools.withHouse((house) => listRequests(house, options, tools)));
+    .action((options: ListOptions) =>
+      tools.withApplication((application) => listRequests(application, options, tools)),
+    );
   leaf(whitelist, 'show <id>', 'show a request, removed ones too').action((id: string, options: { json?: boolean }) =>
-    tools.withHouse((house) => showRequest(house, id, options, tools)),
+    tools.withApplication((application) => showRequest(application, id, options, tools)),
   );
   leaf(whitelist, 'approve <id>', 'accept a request: it is deployed with the next commit of its regions').action(
     (id: string, options: { json?: boolean }) =>
-      tools.withHouse(async (house) => {
-        await house.catchUp();
-        const limits = regionLimits((await house.views.regions.list()).map(({ view }) => view));
+      tools.withApplication(async (application) => {
+        await application.catchUp();
+        const limits = regionLimits((await application.views.regions.list()).map(({ view }) => view));
         const approve = (requestId: string) =>
           ({ type: 'ApproveSourceWhitelist', data: { requestId, limits } }) as const;
-        await decide(house, id, approve, options, tools);
+        await decide(application, id, approve, options, tools);
       }),
   );
   leaf(whitelist, 'reject <id>', 'decline a request')
     .requiredOption('--reason <reason>', 'why, for the record')
     .action((id: string, options: { reason: string; json?: boolean }) =>
-      tools.withHouse((house) =>
+      tools.withApplication((application) =>
         decide(
-          house,
+          application,
           id,
           (requestId) => ({ type: 'RejectSourceWhitelist', data: { requestId, reason: options.reason } }),
           options,
@@ -52,14 +54,15 @@ export function addWhitelistCommands(program: Command, tools: CommandTools): voi
   leaf(whitelist, 'evidence <id>', 'get the evidence of a request, of removed ones too')
     .requiredOption('--output <file>', 'where to write it; must not exist')
     .action((id: string, options: { output: string; json?: boolean }) =>
-      tools.withHouse((house) => saveEvidence(house, id, options, tools)),
+      tools.withApplication((application) => saveEvidence(application, id, options, tools)),
     );
 }
 
-async function listRequests(house: House, options: ListOptions, tools: CommandTools): Promise<void> {
-  await house.catchUp();
-  const only = options.customer === undefined ? undefined : (await findCustomer(house, options.customer)).customerId;
-  const views = (await house.views.sourceWhitelists.list()).map(({ view }) => view);
+async function listRequests(application: Application, options: ListOptions, tools: CommandTools): Promise<void> {
+  await application.catchUp();
+  const only =
+    options.customer === undefined ? undefined : (await findCustomer(application, options.customer)).customerId;
+  const views = (await application.views.sourceWhitelists.list()).map(({ view }) => view);
   const requests = views
     .filter(({ customerId }) => only === undefined || customerId === only)
     .flatMap((view) => newestFirst(view).map((request) => ({ ...request, customerId: view.customerId })))
@@ -68,9 +71,9 @@ async function listRequests(house: House, options: ListOptions, tools: CommandTo
   const rows = await Promise.all(
     requests.map(async (request) => ({
       id: request.requestId,
-      customer: (await house.views.customers.get(String(request.customerId)))?.name ?? request.customerId,
+      customer: (await application.views.customers.get(String(request.customerId)))?.name ?? request.customerId,
       input: request.input,
-      regions: await regionNames(house, request.regionIds),
+      regions: await regionNames(application, request.regionIds),
       status: whitelistStatus(request),
       auto_approved: request.autoApproved,
       created_at: request.submittedAt,
@@ -83,21 +86,21 @@ async function listRequests(house: House, options: ListOptions, tools: CommandTo
 }
 
 async function showRequest(
-  house: House,
+  application: Application,
   id: string,
   options: Readonly<{ json?: boolean }>,
   tools: CommandTools,
 ): Promise<void> {
-  const found = await findRequest(house, id);
-  const { whitelist } = (await house.views.sourceWhitelists.get(String(found.customerId))) ?? {};
+  const found = await findRequest(application, id);
+  const { whitelist } = (await application.views.sourceWhitelists.get(String(found.customerId))) ?? {};
   const request = whitelist?.requests.get(found.requestId);
   const progress = request?.review.phase === 'approved' ? request.review.progress : undefined;
-  const names = await regionNames(house, found.regionIds);
+  const names = await regionNames(application, found.regionIds);
   const regions = names.map((name, at) => ({ name, deployment: progress?.get(found.regionIds[at] ?? 0) ?? null }));
   const { evidence, decided, submitted, removed } = found;
   const shown = {
     id: found.requestId,
-    customer: (await house.views.customers.get(String(found.customerId)))?.name ?? found.customerId,
+    customer: (await application.views.customers.get(String(found.customerId)))?.name ?? found.customerId,
     input: found.input,
     prefixes: found.prefixes,
     status: request === undefined ? 'removed' : whitelistStatus(request),
@@ -131,14 +134,18 @@ async function showRequest(
 }
 
 async function decide(
-  house: House,
+  application: Application,
   id: string,
   commandFor: (requestId: string) => SourceWhitelistCommand,
   options: Readonly<{ json?: boolean }>,
   tools: CommandTools,
 ): Promise<void> {
-  const { customerId, requestId } = await findRequest(house, id);
-  const answer = await house.customers.handle(customerId, commandFor(requestId), operatorContext(house.ids));
+  const { customerId, requestId } = await findRequest(application, id);
+  const answer = await application.customers.handle(
+    customerId,
+    commandFor(requestId),
+    operatorContext(application.ids),
+  );
   const { state, events } = accepted(answer);
   const request = state.phase === 'registered' ? state.whitelist.requests.get(requestId) : undefined;
   const status = request === undefined ? null : whitelistStatus(request);
@@ -148,17 +155,17 @@ async function decide(
 }
 
 async function saveEvidence(
-  house: House,
+  application: Application,
   id: string,
   options: Readonly<{ output: string; json?: boolean }>,
   tools: CommandTools,
 ): Promise<void> {
-  const { requestId, customerId, evidence } = await findRequest(house, id);
+  const { requestId, customerId, evidence } = await findRequest(application, id);
   const { sha256, mediaType, bytes } = evidence;
   const { output } = options;
   const handle = await createNew(output);
   try {
-    const found = await copyEvidence(house, { customerId, sha256 }, handle);
+    const found = await copyEvidence(application, { customerId, sha256 }, handle);
     if (found !== sha256) {
       const problem = found === undefined ? 'missing' : 'altered';
       const message = `the evidence of request ${requestId} ${found === undefined ? 'is missing' : 'was altered'}.`;
@@ -188,11 +195,11 @@ async function createNew(file: string): Promise<FileHandle> {
 
 /** The SHA-256 (hex) of what was copied; `undefined` when there is nothing. */
 async function copyEvidence(
-  house: House,
+  application: Application,
   reference: EvidenceReference,
   target: FileHandle,
 ): Promise<string | undefined> {
-  const pieces = await house.evidence.read(reference);
+  const pieces = await application.evidence.read(reference);
   if (pieces === undefined) return undefined;
   const hash = createHash('sha256');
   for await (const piece of pieces) {
@@ -202,13 +209,15 @@ async function copyEvidence(
   return hash.digest('hex');
 }
 
-async function findRequest(house: House, id: string): Promise<WhitelistRequestView> {
-  await house.catchUp();
-  const view = await house.views.whitelistRequests.get(id.toLowerCase());
+async function findRequest(application: Application, id: string): Promise<WhitelistRequestView> {
+  await application.catchUp();
+  const view = await application.views.whitelistRequests.get(id.toLowerCase());
   if (view === undefined) throw notFound(`source whitelist request ${id} not found.`);
   return view;
 }
 
-function regionNames(house: House, regionIds: readonly number[]): Promise<readonly string[]> {
-  return Promise.all(regionIds.map(async (id) => (await house.views.regions.get(String(id)))?.name ?? String(id)));
+function regionNames(application: Application, regionIds: readonly number[]): Promise<readonly string[]> {
+  return Promise.all(
+    regionIds.map(async (id) => (await application.views.regions.get(String(id)))?.name ?? String(id)),
+  );
 }

@@ -7,10 +7,10 @@ import { openProgress } from '../progress.ts';
 export function addProjectionCommands(program: Command, tools: CommandTools): void {
   const projections = program.command('projections').description('the views, which can be rebuilt from the events');
   leaf(projections, 'list', 'list projections and how far they are').action((options: { json?: boolean }) =>
-    tools.withHouse(async (house) => {
+    tools.withApplication(async (application) => {
       outputOf(options, tools).table(
         ['name', 'version', 'position', 'behind'],
-        [...(await house.projections.status())],
+        [...(await application.projections.status())],
       );
     }),
   );
@@ -21,14 +21,14 @@ export function addProjectionCommands(program: Command, tools: CommandTools): vo
   )
     .option('--all', 'every projection')
     .action((names: readonly string[], options: { all?: boolean; json?: boolean }) =>
-      tools.withHouse(async (house) => {
+      tools.withApplication(async (application) => {
         if ((options.all === true) === names.length > 0) throw usage('name projections, or give --all.');
-        const wanted = options.all === true ? house.projections.names : names;
+        const wanted = options.all === true ? application.projections.names : names;
         for (const name of wanted)
-          if (!house.projections.names.includes(name)) throw notFound(`projection ${name} not found.`);
+          if (!application.projections.names.includes(name)) throw notFound(`projection ${name} not found.`);
         const progress = openProgress('rebuild', options.json !== true);
         try {
-          await house.projections.rebuild(wanted, progress.show);
+          await application.projections.rebuild(wanted, progress.show);
         } finally {
           progress.stop();
         }

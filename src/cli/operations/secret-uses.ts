@@ -1,6 +1,6 @@
 import { DIRECTORY_ID } from '../../commands/ip-control/directory.ts';
 import { activationSecretId } from '../../commands/worker-pools/activation-secret.ts';
-import type { House } from '../../application/application.ts';
+import type { Application } from '../../application/application.ts';
 import { allRegions } from '../lookup.ts';
 
 /** What uses a secret, in an operator's words. */
@@ -9,22 +9,22 @@ type Use = Readonly<{ secretId: string; by: string }>;
 const REFERENCE = /^secret:(.+)$/;
 
 /** Everything that uses a secret, by the secret's id, whether that is there or not. */
-export async function secretUses(house: House): Promise<ReadonlyMap<string, readonly string[]>> {
-  await house.catchUp();
+export async function secretUses(application: Application): Promise<ReadonlyMap<string, readonly string[]>> {
+  await application.catchUp();
   const uses = [
-    ...(await routerUses(house)),
-    ...(await customerUses(house)),
-    ...(await administratorUses(house)),
-    ...(await assetUses(house)),
-    ...(await workerUses(house)),
+    ...(await routerUses(application)),
+    ...(await customerUses(application)),
+    ...(await administratorUses(application)),
+    ...(await assetUses(application)),
+    ...(await workerUses(application)),
   ];
   const byId = new Map<string, string[]>();
   for (const { secretId, by } of uses) byId.set(secretId, [...(byId.get(secretId) ?? []), by]);
   return byId;
 }
 
-async function routerUses(house: House): Promise<readonly Use[]> {
-  return (await allRegions(house)).flatMap(({ name: region, routers }) =>
+async function routerUses(application: Application): Promise<readonly Use[]> {
+  return (await allRegions(application)).flatMap(({ name: region, routers }) =>
     [...routers.values()].flatMap(({ router, options }) =>
       Object.entries(options).flatMap(([option, value]) => {
         const secretId = REFERENCE.exec(value)?.[1];
@@ -34,12 +34,12 @@ async function routerUses(house: House): Promise<readonly Use[]> {
   );
 }
 
-async function customerUses(house: House): Promise<readonly Use[]> {
-  const { customers } = (await house.directory.state(DIRECTORY_ID)).state;
+async function customerUses(application: Application): Promise<readonly Use[]> {
+  const { customers } = (await application.directory.state(DIRECTORY_ID)).state;
   const uses: Use[] = [];
   // One after another: a state may be large, and is let go again.
   for (const customerId of customers.keys()) {
-    const { state } = await house.customers.state(customerId);
+    const { state } = await application.customers.state(customerId);
     if (state.phase === 'unregistered') continue;
     const by = `webhooks of customer ${state.name}`;
     if (state.webhookSecretId !== undefined) uses.push({ secretId: state.webhookSecretId, by });
@@ -48,20 +48,20 @@ async function customerUses(house: House): Promise<readonly Use[]> {
   return uses;
 }
 
-async function administratorUses({ views }: House): Promise<readonly Use[]> {
+async function administratorUses({ views }: Application): Promise<readonly Use[]> {
   return (await views.administrators.list()).map(({ view: { name, secretId } }) => ({
     secretId,
     by: `administrator ${name}`,
   }));
 }
 
-async function assetUses({ views, assets }: House): Promise<readonly Use[]> {
+async function assetUses({ views, assets }: Application): Promise<readonly Use[]> {
   const names = (await views.assets.list()).map(({ view }) => view.name);
   const states = await Promise.all(names.map(async (name) => ({ name, ...(await assets.state(name)).state })));
   return states.flatMap(({ name, secretId }) => (secretId ? [{ secretId, by: `asset ${name}` }] : []));
 }
 
-async function workerUses({ views }: House): Promise<readonly Use[]> {
+async function workerUses({ views }: Application): Promise<readonly Use[]> {
   return (await views.workers.list()).flatMap(({ view: { worker, run } }) =>
     run === null ? [] : [{ secretId: activationSecretId(run), by: `worker ${worker}` }],
   );

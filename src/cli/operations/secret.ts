@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { DIRECTORY_ID } from '../../commands/ip-control/directory.ts';
-import type { House } from '../../application/application.ts';
+import type { Application } from '../../application/application.ts';
 import { type CommandTools, leaf, outputOf } from '../command.ts';
 import { accepted, CommandFailure, EXIT, notFound, operatorContext, usage } from '../output.ts';
 import { secretUses } from './secret-uses.ts';
@@ -16,40 +16,43 @@ export function addSecretCommands(program: Command, tools: CommandTools): void {
   leaf(secret, 'put <id>', 'keep a secret')
     .requiredOption('--from <file>', 'where it is read from; - for standard input')
     .action((id: string, options: { from: string; json?: boolean }) =>
-      tools.withHouse(async (house) => {
+      tools.withApplication(async (application) => {
         const value = readSecret(checkedId(id), options.from);
-        await house.secrets.put(id, value);
-        const command = { type: 'RecordSecretStored', data: { secretId: id, changeId: house.ids.uuid() } } as const;
-        accepted(await house.directory.handle(DIRECTORY_ID, command, operatorContext(house.ids)));
+        await application.secrets.put(id, value);
+        const command = {
+          type: 'RecordSecretStored',
+          data: { secretId: id, changeId: application.ids.uuid() },
+        } as const;
+        accepted(await application.directory.handle(DIRECTORY_ID, command, operatorContext(application.ids)));
         outputOf(options, tools).object({ id, stored: true }, [`secret ${id} stored; options name it as secret:${id}`]);
       }),
     );
   leaf(secret, 'remove <id>', 'forget a secret').action((id: string, options: { json?: boolean }) =>
-    tools.withHouse(async (house) => {
-      if ((await house.secrets.get(checkedId(id))) === undefined) throw notFound(`secret ${id} not found.`);
-      await refuseUsed(house, id);
+    tools.withApplication(async (application) => {
+      if ((await application.secrets.get(checkedId(id))) === undefined) throw notFound(`secret ${id} not found.`);
+      await refuseUsed(application, id);
       // Recorded first: had it gone before, a crash in between would leave nothing that tells who has removed it.
       const command = { type: 'RecordSecretRemoved', data: { secretId: id } } as const;
-      accepted(await house.directory.handle(DIRECTORY_ID, command, operatorContext(house.ids)));
-      await house.secrets.remove(id);
+      accepted(await application.directory.handle(DIRECTORY_ID, command, operatorContext(application.ids)));
+      await application.secrets.remove(id);
       outputOf(options, tools).object({ id, removed: true }, [`secret ${id} removed`]);
     }),
   );
   leaf(secret, 'list', 'which secrets there are, since when, and what uses them').action(
-    (options: { json?: boolean }) => tools.withHouse((house) => listSecrets(house, options, tools)),
+    (options: { json?: boolean }) => tools.withApplication((application) => listSecrets(application, options, tools)),
   );
 }
 
-async function refuseUsed(house: House, id: string): Promise<void> {
-  const uses = (await secretUses(house)).get(id);
+async function refuseUsed(application: Application, id: string): Promise<void> {
+  const uses = (await secretUses(application)).get(id);
   if (uses === undefined) return;
   throw new CommandFailure(EXIT.conflict, 'secret-in-use', `secret ${id} is used by ${uses.join(', ')}.`);
 }
 
 /** What is used and not there is listed as well: `since` is null. */
-async function listSecrets(house: House, options: { json?: boolean }, tools: CommandTools): Promise<void> {
-  const uses = await secretUses(house);
-  const kept = new Map((await house.secrets.list()).map(({ id, since }) => [id, since]));
+async function listSecrets(application: Application, options: { json?: boolean }, tools: CommandTools): Promise<void> {
+  const uses = await secretUses(application);
+  const kept = new Map((await application.secrets.list()).map(({ id, since }) => [id, since]));
   const rows = [...new Set([...kept.keys(), ...uses.keys()])].toSorted().map((id) => {
     const usedBy = uses.get(id) ?? [];
     return { id, since: kept.get(id) ?? null, used_by: options.json === true ? usedBy : usedBy.join(', ') || null };

@@ -25,9 +25,9 @@ export function addAssetCommands(program: Command, tools: CommandTools): void {
     .requiredOption('--data <file>', 'the asset, YAML or JSON; - for standard input')
     .action(async (category: AssetCategory, options: { data: string; json?: boolean }) => {
       const { record, credentials } = recordOf(category, await readDocument('--data', options.data));
-      await tools.withHouse(async (house) => {
-        const before = (await house.assets.state(record.name)).state;
-        const answer = accepted(await keepAsset(record, credentials, operatorContext(house.ids), house));
+      await tools.withApplication(async (application) => {
+        const before = (await application.assets.state(record.name)).state;
+        const answer = accepted(await keepAsset(record, credentials, operatorContext(application.ids), application));
         const replaced = answer.events.some(({ type }) => type === 'AssetCredentialsReplaced');
         printEnsured(outputOf(options, tools), {
           what: `${category} ${record.name}`,
@@ -43,9 +43,9 @@ export function addAssetCommands(program: Command, tools: CommandTools): void {
       });
     });
   leaf(group, 'list', 'list assets').action((options: { json?: boolean }) =>
-    tools.withHouse(async (house) => {
-      await house.catchUp();
-      const rows = (await house.views.assets.list()).map(({ view }) => ({
+    tools.withApplication(async (application) => {
+      await application.catchUp();
+      const rows = (await application.views.assets.list()).map(({ view }) => ({
         name: view.name,
         category: view.category,
         provider_type: view.providerType,
@@ -56,9 +56,9 @@ export function addAssetCommands(program: Command, tools: CommandTools): void {
   );
   leaf(group, 'show <name>', 'show an asset without its secrets, as YAML').action(
     (name: string, options: { json?: boolean }) =>
-      tools.withHouse(async (house) => {
-        await house.catchUp();
-        const view = await house.views.assets.get(name);
+      tools.withApplication(async (application) => {
+        await application.catchUp();
+        const view = await application.views.assets.get(name);
         if (view === undefined) throw notFound(`asset ${name} not found.`);
         const { category, providerType, configuration, credentialNames, createdAt } = view;
         const shown = {

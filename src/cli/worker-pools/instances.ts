@@ -25,11 +25,13 @@ export function addInstanceCommands(group: Command, tools: CommandTools): void {
     .argument('<pool>')
     .argument('<count>', 'how many', wholeNumber(1, LAUNCHES_MAX))
     .action((pool: string, count: number, options: { json?: boolean }) =>
-      tools.withHouse(async (house) => {
-        const runs = Array.from({ length: count }, () => house.ids.uuid());
-        const data = { runs, because: 'an administrator asked for it', at: house.clock.nowText(), partly: false };
-        const context = operatorContext(house.ids);
-        const answer = accepted(await house.workerPools.handle(pool, { type: 'ReserveInstances', data }, context));
+      tools.withApplication(async (application) => {
+        const runs = Array.from({ length: count }, () => application.ids.uuid());
+        const data = { runs, because: 'an administrator asked for it', at: application.clock.nowText(), partly: false };
+        const context = operatorContext(application.ids);
+        const answer = accepted(
+          await application.workerPools.handle(pool, { type: 'ReserveInstances', data }, context),
+        );
         const workers = answer.events.flatMap((event) =>
           event.type === 'InstanceReserved' ? [event.data.worker] : [],
         );
@@ -40,12 +42,17 @@ export function addInstanceCommands(group: Command, tools: CommandTools): void {
   leaf(group, 'terminate <worker>', 'end a worker’s instance; a running task is waited for')
     .option('--force', 'at once, whatever it runs')
     .action((worker: string, options: { force?: boolean; json?: boolean }) =>
-      tools.withHouse(async (house) => {
+      tools.withApplication(async (application) => {
         const forced = options.force === true;
-        const data = { code: 'asked', because: 'an administrator asked for it', forced, at: house.clock.nowText() };
-        const context = operatorContext(house.ids);
+        const data = {
+          code: 'asked',
+          because: 'an administrator asked for it',
+          forced,
+          at: application.clock.nowText(),
+        };
+        const context = operatorContext(application.ids);
         const { state, events } = accepted(
-          await house.workers.handle(worker, { type: 'RequestTermination', data }, context),
+          await application.workers.handle(worker, { type: 'RequestTermination', data }, context),
         );
         const waits = state.task !== undefined && state.instance?.termination?.forced !== true;
         const when = waits ? `when task ${state.task?.task ?? ''} has ended` : 'now';
@@ -70,16 +77,16 @@ export function addInstanceCommands(group: Command, tools: CommandTools): void {
     .option('--dry-run', 'print the decision, and carry out nothing')
     .action(async (options: ScaleOptions) => {
       const queue = await readQueue(options.queue);
-      await tools.withHouse(async (house) => {
-        await house.catchUp();
-        const snapshot = await scalingSnapshot(house, queue, options);
+      await tools.withApplication(async (application) => {
+        await application.catchUp();
+        const snapshot = await scalingSnapshot(application, queue, options);
         const decision = decideScaling(snapshot);
         const pools = snapshot.pools.map(({ name }) => name);
-        const context = operatorContext(house.ids);
+        const context = operatorContext(application.ids);
         const done =
           options.dryRun === true
             ? { reserved: [], ending: [] }
-            : await carryOutScaling(decision, pools, house.clock.nowText(), context, house);
+            : await carryOutScaling(decision, pools, application.clock.nowText(), context, application);
         const { launches, refusals } = decision;
         const terminations = decision.terminations.map(shownTermination);
         outputOf(options, tools).object(

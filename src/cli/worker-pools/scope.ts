@@ -13,10 +13,10 @@ const PRIORITY_MAX = 1_000_000;
 export function addScopeCommands(program: Command, tools: CommandTools): void {
   const group = program.command('scope').description('whose work it is, and which worker pools it may use');
   leaf(group, 'create <name>', 'ensure that a scope exists').action((name: string, options: { json?: boolean }) =>
-    tools.withHouse(async (house) => {
+    tools.withApplication(async (application) => {
       const scope = scopeNameOf(name);
       const command = { type: 'CreateScope', data: { scope } } as const;
-      const { events } = accepted(await house.scopes.handle(scope, command, operatorContext(house.ids)));
+      const { events } = accepted(await application.scopes.handle(scope, command, operatorContext(application.ids)));
       const created = events.length > 0;
       outputOf(options, tools).object({ name: scope, created, changed: created }, [
         `scope ${scope} ${created ? 'created' : 'unchanged'}`,
@@ -24,9 +24,9 @@ export function addScopeCommands(program: Command, tools: CommandTools): void {
     }),
   );
   leaf(group, 'list', 'list scopes').action((options: { json?: boolean }) =>
-    tools.withHouse(async (house) => {
-      await house.catchUp();
-      const rows = (await house.views.scopes.list()).map(({ view: { scope, pools } }) => {
+    tools.withApplication(async (application) => {
+      await application.catchUp();
+      const rows = (await application.views.scopes.list()).map(({ view: { scope, pools } }) => {
         const names = Object.keys(pools).toSorted();
         return { name: scope, worker_pools: options.json === true ? names : names.join(',') || null };
       });
@@ -34,9 +34,9 @@ export function addScopeCommands(program: Command, tools: CommandTools): void {
     }),
   );
   leaf(group, 'show <name>', 'show a scope, as YAML').action((name: string, options: { json?: boolean }) =>
-    tools.withHouse(async (house) => {
-      await house.catchUp();
-      const view = await house.views.scopes.get(name);
+    tools.withApplication(async (application) => {
+      await application.catchUp();
+      const view = await application.views.scopes.get(name);
       if (view === undefined) throw notFound(`scope ${name} not found.`);
       const pools = Object.entries(view.pools).toSorted(([, a], [, b]) => b.priority - a.priority);
       const shown = {
@@ -56,9 +56,9 @@ function addMembershipCommands(group: Command, tools: CommandTools): void {
     leaf(group, 'add_worker_pool <scope> <pool>', 'let a scope use a pool; asked again, what is named is changed'),
   ).action(async (scope: string, pool: string, options: MembershipOptions) => {
     const terms = await termsOf(options);
-    await tools.withHouse(async (house) => {
-      const context = operatorContext(house.ids);
-      const { changed, state } = accepted(await addScopeWorkerPool({ scope, pool }, terms, context, house));
+    await tools.withApplication(async (application) => {
+      const context = operatorContext(application.ids);
+      const { changed, state } = accepted(await addScopeWorkerPool({ scope, pool }, terms, context, application));
       print(scope, pool, changed, state.pools[pool], options, tools);
     });
   });
@@ -66,17 +66,22 @@ function addMembershipCommands(group: Command, tools: CommandTools): void {
     leaf(group, 'edit_worker_pool <scope> <pool>', 'change what a scope says about a pool; only what is named changes'),
   ).action(async (scope: string, pool: string, options: MembershipOptions) => {
     const terms = await termsOf(options);
-    await tools.withHouse(async (house) => {
+    await tools.withApplication(async (application) => {
       const command = { type: 'EditScopeWorkerPool', data: { pool, ...terms } } as const;
-      const { events, state } = accepted(await house.scopes.handle(scope, command, operatorContext(house.ids)));
+      const { events, state } = accepted(
+        await application.scopes.handle(scope, command, operatorContext(application.ids)),
+      );
       print(scope, pool, events.length > 0, state.pools[pool], options, tools);
     });
   });
   leaf(group, 'remove_worker_pool <scope> <pool>', 'take a pool from a scope').action(
     (scope: string, pool: string, options: { json?: boolean }) =>
-      tools.withHouse(async (house) => {
-        if ((await house.scopes.state(scope)).state.scope === undefined) throw notFound(`scope ${scope} not found.`);
-        const { changed } = accepted(await removeScopeWorkerPool({ scope, pool }, operatorContext(house.ids), house));
+      tools.withApplication(async (application) => {
+        if ((await application.scopes.state(scope)).state.scope === undefined)
+          throw notFound(`scope ${scope} not found.`);
+        const { changed } = accepted(
+          await removeScopeWorkerPool({ scope, pool }, operatorContext(application.ids), application),
+        );
         outputOf(options, tools).object({ scope, worker_pool: pool, changed }, [
           changed ? `worker pool ${pool} removed from scope ${scope}` : `scope ${scope} has no worker pool ${pool}`,
         ]);

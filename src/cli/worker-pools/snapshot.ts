@@ -15,7 +15,7 @@ import { epochMilliseconds, monthOf } from '../../domain/worker-pools/months.ts'
 import { poolMonthMilliseconds } from '../../projections/worker-pools/pool-usage-view.ts';
 import { scopeMonthMilliseconds } from '../../projections/worker-pools/scope-usage-view.ts';
 import type { WorkerView } from '../../projections/worker-pools/worker-view.ts';
-import type { House } from '../../application/application.ts';
+import type { Application } from '../../application/application.ts';
 import { readDocument } from './documents.ts';
 import { problemsFailure } from './print.ts';
 
@@ -41,20 +41,20 @@ export async function readQueue(source: string): Promise<readonly PendingTasks[]
 
 /** What scaling looks at, as the views have it now. */
 export async function scalingSnapshot(
-  house: House,
+  application: Application,
   queue: readonly PendingTasks[],
   { bootSeconds, bootTimeoutSeconds }: Pick<ScalingSnapshot, 'bootSeconds' | 'bootTimeoutSeconds'>,
 ): Promise<ScalingSnapshot> {
-  const nowMilliseconds = house.clock.now().epochMilliseconds;
+  const nowMilliseconds = application.clock.now().epochMilliseconds;
   const [pools, scopes, workers] = await Promise.all([
-    poolSnapshots(house, nowMilliseconds),
-    scopeSnapshots(house, nowMilliseconds),
-    workerSnapshots(house, nowMilliseconds),
+    poolSnapshots(application, nowMilliseconds),
+    scopeSnapshots(application, nowMilliseconds),
+    workerSnapshots(application, nowMilliseconds),
   ]);
   return { nowMilliseconds, bootSeconds, bootTimeoutSeconds, pools, scopes, workers, queue };
 }
 
-async function poolSnapshots({ views, workerPools }: House, now: number): Promise<readonly PoolSnapshot[]> {
+async function poolSnapshots({ views, workerPools }: Application, now: number): Promise<readonly PoolSnapshot[]> {
   const pools = await views.workerPools.list();
   return Promise.all(
     pools.map(async ({ key, view: { record } }) => {
@@ -76,7 +76,7 @@ async function poolSnapshots({ views, workerPools }: House, now: number): Promis
   );
 }
 
-async function scopeSnapshots({ views }: House, now: number): Promise<readonly ScopeSnapshot[]> {
+async function scopeSnapshots({ views }: Application, now: number): Promise<readonly ScopeSnapshot[]> {
   const scopes = await views.scopes.list();
   return Promise.all(
     scopes.map(async ({ key, view }) => {
@@ -94,7 +94,7 @@ async function scopeSnapshots({ views }: House, now: number): Promise<readonly S
 }
 
 /** Reserved places whose worker has no instance yet count as booting: they are on their way. */
-async function workerSnapshots({ views }: House, now: number): Promise<readonly WorkerSnapshot[]> {
+async function workerSnapshots({ views }: Application, now: number): Promise<readonly WorkerSnapshot[]> {
   const workers = new Map((await views.workers.list()).map(({ key, view }) => [key, view]));
   const withoutPool = [...workers.values()].filter(({ pool }) => pool === null);
   const active = (await views.workerPools.list()).flatMap(({ view: { record, active: slots } }) =>

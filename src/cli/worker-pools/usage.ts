@@ -4,7 +4,7 @@ import { projectedMilliseconds } from '../../projections/worker-pools/month-proj
 import { poolMonthMilliseconds } from '../../projections/worker-pools/pool-usage-view.ts';
 import { scopeMonthMilliseconds } from '../../projections/worker-pools/scope-usage-view.ts';
 import { type CommandTools, leaf, outputOf } from '../command.ts';
-import type { House } from '../../application/application.ts';
+import type { Application } from '../../application/application.ts';
 import { notFound, usage } from '../output.ts';
 
 type Account = Readonly<{
@@ -18,20 +18,20 @@ export function addUsageCommand(group: Command, tools: CommandTools): void {
   leaf(group, 'usage <pool>', 'instance run-time of a month (UTC) against its targets; running instances up to now')
     .option('--month <month>', 'YYYY-MM; default: this month')
     .action((pool: string, options: { month?: string; json?: boolean }) =>
-      tools.withHouse(async (house) => {
-        await house.catchUp();
-        const now = house.clock.now().epochMilliseconds;
+      tools.withApplication(async (application) => {
+        await application.catchUp();
+        const now = application.clock.now().epochMilliseconds;
         const month = options.month ?? monthOf(now);
         if (!isMonth(month)) throw usage(`--month must be a year and a month such as ${monthOf(now)}, not ${month}.`);
-        const report = await usageOf(house, pool, month, now);
+        const report = await usageOf(application, pool, month, now);
         outputOf(options, tools).object(report, lines(report));
       }),
     );
 }
 
-async function usageOf(house: House, pool: string, month: Month, now: number) {
-  const view = await house.views.workerPools.get(pool);
-  const runs = await house.views.poolUsage.get(pool);
+async function usageOf(application: Application, pool: string, month: Month, now: number) {
+  const view = await application.views.workerPools.get(pool);
+  const runs = await application.views.poolUsage.get(pool);
   // What a deleted pool has used stays on the books.
   if (view === undefined && runs === undefined) throw notFound(`worker pool ${pool} not found.`);
   const since = view === undefined ? 0 : epochMilliseconds(view.createdAt);
@@ -45,8 +45,8 @@ async function usageOf(house: House, pool: string, month: Month, now: number) {
   };
   const used = poolMonthMilliseconds(runs, month, now);
   const scopes = await Promise.all(
-    (await house.views.scopes.list()).map(async ({ view: scope }) => {
-      const own = scopeMonthMilliseconds(await house.views.scopeUsage.get(scope.scope), pool, month, now);
+    (await application.views.scopes.list()).map(async ({ view: scope }) => {
+      const own = scopeMonthMilliseconds(await application.views.scopeUsage.get(scope.scope), pool, month, now);
       const terms = scope.pools[pool];
       return {
         isListed: own > 0 || terms !== undefined,

@@ -12,7 +12,7 @@ import { monthOf } from '../../domain/worker-pools/months.ts';
 import { poolMonthMilliseconds } from '../../projections/worker-pools/pool-usage-view.ts';
 import type { WorkerPoolView } from '../../projections/worker-pools/worker-pool-view.ts';
 import { type CommandTools, leaf, outputOf } from '../command.ts';
-import type { House } from '../../application/application.ts';
+import type { Application } from '../../application/application.ts';
 import { accepted, CommandFailure, EXIT, notFound, operatorContext } from '../output.ts';
 import { addInstanceCommands } from './instances.ts';
 import { type PoolOptions, poolChanges, poolNameOf, poolOptions } from './options.ts';
@@ -41,12 +41,12 @@ function addEnsuring(group: Command, tools: CommandTools): void {
   ).action(async (name: string, options: PoolOptions) => {
     const pool = poolNameOf(name);
     const given = await poolChanges(options);
-    await tools.withHouse((house) => change(house, pool, 'EnsureWorkerPool', given, options, tools));
+    await tools.withApplication((application) => change(application, pool, 'EnsureWorkerPool', given, options, tools));
   });
   poolOptions(leaf(group, 'edit <name>', 'change a pool; only what is named changes')).action(
     async (name: string, options: PoolOptions) => {
       const given = await poolChanges(options);
-      await tools.withHouse((house) => change(house, name, 'EditWorkerPool', given, options, tools));
+      await tools.withApplication((application) => change(application, name, 'EditWorkerPool', given, options, tools));
     },
   );
   for (const [verb, enabled] of [
@@ -55,36 +55,38 @@ function addEnsuring(group: Command, tools: CommandTools): void {
   ] as const) {
     leaf(group, `${verb} <name>`, `${verb} the creation of instances in a pool`).action(
       (name: string, options: PoolOptions) =>
-        tools.withHouse((house) => change(house, name, 'EditWorkerPool', { enabled }, options, tools)),
+        tools.withApplication((application) =>
+          change(application, name, 'EditWorkerPool', { enabled }, options, tools),
+        ),
     );
   }
 }
 
 /** Decides on what the pool is now, shows the difference and, but for a dry run, makes it so. */
 async function change(
-  house: House,
+  application: Application,
   pool: string,
   type: 'EnsureWorkerPool' | 'EditWorkerPool',
   given: PoolChanges,
   options: PoolOptions,
   tools: CommandTools,
 ): Promise<void> {
-  const before = (await house.workerPools.state(pool)).state;
+  const before = (await application.workerPools.state(pool)).state;
   if (type === 'EditWorkerPool' && before.record === undefined)
     throw new CommandFailure(EXIT.notFound, 'worker-pool-not-found', `worker pool ${pool} not found.`);
-  const assets = await assetFacts(house.assets, before.record, given);
+  const assets = await assetFacts(application.assets, before.record, given);
   const command: WorkerPoolCommand =
     type === 'EnsureWorkerPool' ? { type, data: { pool, given, assets } } : { type, data: { changes: given, assets } };
   const dryRun = options.dryRun === true;
   const after = dryRun
     ? foreseen(command, before)
-    : accepted(await house.workerPools.handle(pool, command, operatorContext(house.ids))).state;
+    : accepted(await application.workerPools.handle(pool, command, operatorContext(application.ids))).state;
   printEnsured(outputOf(options, tools), {
     what: `worker pool ${pool}`,
     name: pool,
     created: before.record === undefined,
     differences: differences(before.record ?? {}, after.record ?? {}),
-    notes: poolNotes(after, await usedSeconds(house, pool)),
+    notes: poolNotes(after, await usedSeconds(application, pool)),
     dryRun,
   });
 }
@@ -94,17 +96,17 @@ function foreseen(command: WorkerPoolCommand, before: PoolState): PoolState {
   return events.reduce<PoolState>((state, event) => workerPoolDecider.evolve(state, event), before);
 }
 
-async function usedSeconds(house: House, pool: string): Promise<number> {
-  await house.catchUp();
-  const now = house.clock.now().epochMilliseconds;
-  return poolMonthMilliseconds(await house.views.poolUsage.get(pool), monthOf(now), now) / 1000;
+async function usedSeconds(application: Application, pool: string): Promise<number> {
+  await application.catchUp();
+  const now = application.clock.now().epochMilliseconds;
+  return poolMonthMilliseconds(await application.views.poolUsage.get(pool), monthOf(now), now) / 1000;
 }
 
 function addReading(group: Command, tools: CommandTools): void {
   leaf(group, 'list', 'list pools').action((options: { json?: boolean }) =>
-    tools.withHouse(async (house) => {
-      await house.catchUp();
-      const rows = (await house.views.workerPools.list()).map(({ view: { record, active, scopes } }) => ({
+    tools.withApplication(async (application) => {
+      await application.catchUp();
+      const rows = (await application.views.workerPools.list()).map(({ view: { record, active, scopes } }) => ({
         name: record.name,
         provider_type: record.specifications.provider_type,
         provider_account: record.provider_account,
@@ -132,9 +134,9 @@ function addReading(group: Command, tools: CommandTools): void {
     }),
   );
   leaf(group, 'show <name>', 'show a pool, as YAML').action((name: string, options: { json?: boolean }) =>
-    tools.withHouse(async (house) => {
-      await house.catchUp();
-      const view = await house.views.workerPools.get(name);
+    tools.withApplication(async (application) => {
+      await application.catchUp();
+      const view = await application.views.workerPools.get(name);
       if (view === undefined) throw notFound(`worker pool ${name} not found.`);
       const { record, dynamicMetadata, scopes, active, decision, createdAt } = view;
       const { name: poolName, provider_account, enabled, architectures, static_metadata, ...rest } = record;
@@ -164,9 +166,11 @@ function addDeleting(group: Command, tools: CommandTools): void {
   leaf(group, 'delete <name>', 'delete a pool; refused while its workers run')
     .option('--force', 'end what runs, at once')
     .action((name: string, options: { force?: boolean; json?: boolean }) =>
-      tools.withHouse(async (house) => {
-        const how = { force: options.force === true, at: house.clock.nowText() };
-        const { scopes, ending } = accepted(await deleteWorkerPool(name, how, operatorContext(house.ids), house));
+      tools.withApplication(async (application) => {
+        const how = { force: options.force === true, at: application.clock.nowText() };
+        const { scopes, ending } = accepted(
+          await deleteWorkerPool(name, how, operatorContext(application.ids), application),
+        );
         outputOf(options, tools).object({ name, deleted: true, scopes, ending }, [
           `worker pool ${name} deleted`,
           ...scopes.map((scope) => `taken from scope ${scope}`),

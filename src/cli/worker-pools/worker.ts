@@ -11,10 +11,10 @@ export function addWorkerCommands(program: Command, tools: CommandTools): void {
   leaf(group, 'list', 'list workers')
     .option('--pool <name>', 'of one pool')
     .action((options: { pool?: string; json?: boolean }) =>
-      tools.withHouse(async (house) => {
-        await house.catchUp();
-        const now = house.clock.now().epochMilliseconds;
-        const rows = (await house.views.workers.list())
+      tools.withApplication(async (application) => {
+        await application.catchUp();
+        const now = application.clock.now().epochMilliseconds;
+        const rows = (await application.views.workers.list())
           .filter(({ view }) => options.pool === undefined || view.pool === options.pool)
           .map(({ view }) => ({
             name: view.worker,
@@ -33,9 +33,9 @@ export function addWorkerCommands(program: Command, tools: CommandTools): void {
       }),
     );
   leaf(group, 'show <name>', 'show a worker, as YAML').action((name: string, options: { json?: boolean }) =>
-    tools.withHouse(async (house) => {
-      await house.catchUp();
-      const view = await house.views.workers.get(name);
+    tools.withApplication(async (application) => {
+      await application.catchUp();
+      const view = await application.views.workers.get(name);
       if (view === undefined) throw notFound(`worker ${name} not found.`);
       const { worker, pool, architectures, registeredAt, instanceCreatedAt, workerPoolData, task, ending, failure } =
         view;
@@ -46,7 +46,7 @@ export function addWorkerCommands(program: Command, tools: CommandTools): void {
         architectures,
         registered_at: registeredAt,
         instance_created_at: instanceCreatedAt,
-        runtime_seconds: runtimeSeconds(view, house.clock.now().epochMilliseconds),
+        runtime_seconds: runtimeSeconds(view, application.clock.now().epochMilliseconds),
         worker_pool_data: workerPoolData,
         task:
           task === null

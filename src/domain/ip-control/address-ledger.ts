@@ -10,7 +10,7 @@ import {
   decodeWaiting,
   encodeWaiting,
   giveBack,
-  type InDeployment,
+  type CommitContent,
   type Layers,
   type WaitingJson,
   withChange,
@@ -24,7 +24,7 @@ export type RegionAddresses = Readonly<{
   touched: RangeSet;
   /** Parts of it after a failed commit. */
   layers: Layers;
-  inDeployment: InDeployment | undefined;
+  inDeployment: CommitContent | undefined;
 }>;
 
 /** A customer's addresses by region number. The meaning of the address events, for every reader of them. */

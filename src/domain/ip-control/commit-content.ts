@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { ListContent, ListKind } from '../../events/ip-control/vocabulary.ts';
 import { type AddressLedger, regionAddresses } from './address-ledger.ts';
-import type { InDeployment } from './layers.ts';
+import type { CommitContent } from './layers.ts';
 import { regionWhitelist, type SourceWhitelist } from './source-whitelist-ledger.ts';
 
 /** What the commit of a list that is under way carries. */
@@ -9,7 +9,7 @@ export function inDeployment(
   { ledger, whitelist }: Readonly<{ ledger: AddressLedger; whitelist: SourceWhitelist }>,
   regionId: number,
   list: ListKind,
-): InDeployment | undefined {
+): CommitContent | undefined {
   switch (list) {
     case 'BLACKHOLE':
       return regionAddresses(ledger, regionId).inDeployment;

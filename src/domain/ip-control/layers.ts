@@ -8,7 +8,7 @@ import { parseRangeTexts, rangeTexts } from '../../addresses/range-text.ts';
 export type Layers = readonly RangeSet[];
 
 /** What a commit under way carries: what is no longer pending when it succeeds, and the addresses that it puts on routers. */
-export type InDeployment = Readonly<{ captured: RangeSet; content: RangeSet; layers: Layers }>;
+export type CommitContent = Readonly<{ captured: RangeSet; content: RangeSet; layers: Layers }>;
 
 /** What is to be captured by the next commit; `layers` are its parts where a commit has failed, and none otherwise. */
 type Waiting = Readonly<{ touched: RangeSet; layers: Layers }>;
@@ -26,8 +26,8 @@ export function withChange(layers: Layers, changed: RangeSet): Layers {
 export function capture(
   { touched, layers }: Waiting,
   content: RangeSet,
-  before: InDeployment | undefined,
-): InDeployment {
+  before: CommitContent | undefined,
+): CommitContent {
   const waiting = layers.length === 0 ? [touched] : layers;
   const all = bounded([...waiting, ...(before?.layers ?? [])].filter((layer, at) => at === 0 || !layer.isEmpty));
   const [first, ...older] = all;
@@ -39,7 +39,7 @@ export function capture(
 }
 
 /** What waits after a commit has failed: what it carried, behind what was changed since. */
-export function giveBack(touched: RangeSet, before: InDeployment | undefined): Waiting {
+export function giveBack(touched: RangeSet, before: CommitContent | undefined): Waiting {
   if (before === undefined) return { touched, layers: [] };
   return { touched: touched.union(before.captured), layers: bounded([touched, ...before.layers]) };
 }
@@ -59,7 +59,7 @@ export type WaitingJson = Readonly<{
 }>;
 
 /** The layers of what waits, and what a commit under way carries, as JSON. */
-export function encodeWaiting(layers: Layers, inDeployment: InDeployment | undefined): WaitingJson {
+export function encodeWaiting(layers: Layers, inDeployment: CommitContent | undefined): WaitingJson {
   const waiting = layers.length === 0 ? {} : { layers: layers.map(rangeTexts) };
   if (inDeployment === undefined) return waiting;
   const { captured, content, layers: own } = inDeployment;
@@ -77,7 +77,7 @@ export function decodeWaiting({
   captured,
   content,
   capturedLayers,
-}: WaitingJson): Readonly<{ layers: Layers; inDeployment: InDeployment | undefined }> {
+}: WaitingJson): Readonly<{ layers: Layers; inDeployment: CommitContent | undefined }> {
   const waiting = layers.map(parseRangeTexts);
   if (captured === undefined || content === undefined) return { layers: waiting, inDeployment: undefined };
   const all = parseRangeTexts(captured);

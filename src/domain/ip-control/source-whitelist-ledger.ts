@@ -11,7 +11,7 @@ import {
   decodeWaiting,
   encodeWaiting,
   giveBack,
-  type InDeployment,
+  type CommitContent,
   type Layers,
   type WaitingJson,
   withChange,
@@ -47,7 +47,7 @@ export type RegionWhitelist = Readonly<{
   touched: RangeSet;
   /** Parts of it after a failed commit. */
   layers: Layers;
-  inDeployment: InDeployment | undefined;
+  inDeployment: CommitContent | undefined;
 }>;
 
 /** A customer's whitelist: its requests in order of submission, and what they make of each region's list. */

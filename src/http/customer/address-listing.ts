@@ -1,4 +1,4 @@
-import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { ServerResponse } from 'node:http';
 import { type Address, formatAddress } from '../../addresses/address.ts';
 import { rangeSize } from '../../addresses/range.ts';
@@ -83,7 +83,7 @@ async function written(response: ServerResponse, part: Uint8Array): Promise<bool
     };
     response.on('close', done).write(part, done);
   });
-  await turnOfTheLoop();
+  await yieldToEventLoop();
   return !response.destroyed;
 }
 

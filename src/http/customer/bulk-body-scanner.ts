@@ -1,4 +1,4 @@
-import { RangeIntake } from '../../addresses/range-set-builder.ts';
+import { RangeSetBuilder } from '../../addresses/range-set-builder.ts';
 import { RangeSet } from '../../addresses/range-set.ts';
 import { TextCursor } from '../../addresses/address-scanner.ts';
 import { BULK_IPS_MAX, type BulkChange } from './address-change-body.ts';
@@ -39,7 +39,7 @@ function readAction(cursor: TextCursor): BulkChange['action'] | undefined {
 
 function readAddresses(cursor: TextCursor): RangeSet | undefined {
   if (!takesToken(cursor, OPEN_ARRAY)) return undefined;
-  const intake = new RangeIntake(Math.min(BULK_IPS_MAX, Math.ceil(cursor.end / SHORTEST_ENTRY)));
+  const intake = new RangeSetBuilder(Math.min(BULK_IPS_MAX, Math.ceil(cursor.end / SHORTEST_ENTRY)));
   let count = 0;
   do {
     skipSpace(cursor);

@@ -1,8 +1,8 @@
 import { DIRECTORY_ID } from '../../commands/ip-control/directory.ts';
 import type { Log } from '../../ports/log.ts';
-import { lookAtRouter, type LookDependencies } from './pushing/reconcile-router.ts';
+import { reconcileRouter, type ReconcileDependencies } from './pushing/reconcile-router.ts';
 
-export type DriftRoundsDependencies = LookDependencies &
+export type DriftRoundsDependencies = ReconcileDependencies &
   Readonly<{
     /** From the end of one round to the start of the next, give or take a quarter. Zero: there are none. */
     everyMilliseconds: number;
@@ -14,7 +14,7 @@ export type DriftRoundsDependencies = LookDependencies &
   }>;
 
 /** Looks at all routers, round after round, until `stop` aborts; `abort` breaks off a round that is under way. */
-export async function runDriftRounds(
+export async function runDriftScans(
   dependencies: DriftRoundsDependencies,
   stop: AbortSignal,
   abort: AbortSignal,
@@ -35,7 +35,7 @@ export async function runDriftRounds(
   }
 }
 
-async function isUnderRestored({ directory }: Pick<LookDependencies, 'directory'>, log: Log): Promise<boolean> {
+async function isUnderRestored({ directory }: Pick<ReconcileDependencies, 'directory'>, log: Log): Promise<boolean> {
   try {
     return (await directory.state(DIRECTORY_ID)).state.restored !== undefined;
   } catch (error) {
@@ -67,7 +67,7 @@ async function lookAtAll(
 
   async function lookAtOne(regionId: number, router: string): Promise<void> {
     try {
-      const look = await lookAtRouter(regionId, router, 'drift', dependencies, abort, stop);
+      const look = await reconcileRouter(regionId, router, 'drift', dependencies, abort, stop);
       if (look === undefined) return;
       const isNews = look.drifted.length > 0 || look.problems.length > 0 || look.unowned.length > 0;
       log[isNews ? 'warn' : 'debug']({ regionId, router, ...look }, 'router compared');

@@ -4,7 +4,7 @@ import type { RouterCheckResult, RouterUpkeepEvent } from '../../events/ip-contr
 import { isRefusal } from '../../kernel/decider.ts';
 import type { Told } from '../../kernel/event.ts';
 import type { Duty, Perform, Process } from '../../kernel/process.ts';
-import { lookAtRouter, type LookDependencies } from './pushing/reconcile-router.ts';
+import { reconcileRouter, type ReconcileDependencies } from './pushing/reconcile-router.ts';
 
 /** What is to be done with one router: bring it up to date, and compare it where somebody has asked for that. */
 export type KeepRouterState = Readonly<{
@@ -27,7 +27,7 @@ type Watched =
   | Extract<RegionEvent, { type: 'RouterRemoved' }>;
 
 /** Owes what operators have asked for, restarts included. */
-export const keepRouters: Process<Watched, KeepRouterState, KeepRouterDuty> = {
+export const routerMaintenance: Process<Watched, KeepRouterState, KeepRouterDuty> = {
   name: 'keep-routers',
   version: 1,
   handles: [
@@ -77,7 +77,7 @@ function evolve(before: KeepRouterState | undefined, event: Told<Watched>): Keep
 }
 
 /** Brings a router up to date, or makes a check that was asked for, and records what came of it. */
-export function performKeepRouter(dependencies: LookDependencies): Perform<KeepRouterDuty> {
+export function performKeepRouter(dependencies: ReconcileDependencies): Perform<KeepRouterDuty> {
   const { regions, log } = dependencies;
   return async (duty, signal) => {
     const { regionId, router } = duty.data;
@@ -89,18 +89,18 @@ export function performKeepRouter(dependencies: LookDependencies): Perform<KeepR
     };
     if (duty.type === 'CheckRouter') {
       const { checkId, prune } = duty.data;
-      const look = await lookAtRouter(regionId, router, prune ? 'prune' : 'drift', dependencies, signal);
+      const look = await reconcileRouter(regionId, router, prune ? 'prune' : 'drift', dependencies, signal);
       log.info({ regionId, router, ...look }, 'router checked');
       await record({ type: 'RecordRouterChecked', data: { router, checkId, ...resultOf(look) } });
       return;
     }
-    const look = await lookAtRouter(regionId, router, 'catch-up', dependencies, signal);
+    const look = await reconcileRouter(regionId, router, 'catch-up', dependencies, signal);
     if (look === undefined) return;
     log.info({ regionId, router, ...look }, 'router brought up to date');
     if (!look.isComplete) throw new Error(`router ${router} is not up to date: ${look.problems.join('; ')}`);
     await record({ type: 'RecordRouterCaughtUp', data: { router, lists: look.lists, changed: look.repaired.length } });
     // A commit that has passed it by at the last moment shows now.
-    await lookAtRouter(regionId, router, 'drift', dependencies, signal);
+    await reconcileRouter(regionId, router, 'drift', dependencies, signal);
   };
 }
 
@@ -114,7 +114,7 @@ const DISABLED: RouterCheckResult = {
   problems: ['the router is disabled'],
 };
 
-function resultOf(look: Awaited<ReturnType<typeof lookAtRouter>>): RouterCheckResult {
+function resultOf(look: Awaited<ReturnType<typeof reconcileRouter>>): RouterCheckResult {
   if (look === undefined) return DISABLED;
   const { isComplete: _, ...result } = look;
   return result;

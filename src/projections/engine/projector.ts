@@ -4,12 +4,12 @@ import { type Anchor, BEGINNING, type EventStore, StoreUnavailable } from '../..
 import type { Log } from '../../ports/log.ts';
 import { CollectionGone, type ReadModels } from '../../ports/read-models.ts';
 import { type AheadOfLog, findAheadOfLog, isAmong } from './ahead-of-log.ts';
-import { type Arrivals, openArrivals } from '../../concurrency/position-waiters.ts';
+import { type PositionWaiters, openPositionWaiters } from '../../concurrency/position-waiters.ts';
 import { Saver, type SaverDependencies } from './view-writer.ts';
-import type { Feeder, Shelf } from './view-cache.ts';
+import type { ProjectionFeeder, ViewCache } from './view-cache.ts';
 
 /** Tells that the views of these keys of one shelf changed. */
-export type Touched = Readonly<{ shelf: string; keys: readonly string[] }>;
+export type Touched = Readonly<{ viewCache: string; keys: readonly string[] }>;
 
 type TouchedListener = (touched: readonly Touched[], position: bigint) => void;
 
@@ -59,7 +59,7 @@ const READABLE_MILLISECONDS = 10_000;
 const OPEN_TRIES_MAX = 5;
 
 /** Feeds all shelves from one reading of the log. */
-export function openProjector(feeds: readonly Feed[], dependencies: ProjectorDependencies): Projector {
+export function openProjector(feeds: readonly ProjectionTarget[], dependencies: ProjectorDependencies): Projector {
   const projector = new LogProjector(feeds, dependencies);
   return {
     open: () => projector.open(),
@@ -73,14 +73,14 @@ export function openProjector(feeds: readonly Feed[], dependencies: ProjectorDep
 }
 
 class LogProjector implements Projector {
-  readonly #feeds: readonly Feed[];
-  readonly #byType = new Map<string, readonly Feed[]>();
+  readonly #feeds: readonly ProjectionTarget[];
+  readonly #byType = new Map<string, readonly ProjectionTarget[]>();
   readonly #with: ProjectorDependencies;
   readonly #saver: Saver;
   /** What has been applied, ever. */
-  readonly #arrivals: Arrivals;
+  readonly #positionWaiters: PositionWaiters;
   /** What has been applied since the shelves were opened; readers wait until it is `#readableFrom`. */
-  #sight: Arrivals;
+  #sight: PositionWaiters;
   #readableFrom = BEGINNING;
   #listener: TouchedListener | undefined;
   #isOpen = false;
@@ -90,20 +90,20 @@ class LogProjector implements Projector {
   #isGone = false;
   #reopening: Reopening | undefined;
 
-  constructor(feeds: readonly Feed[], dependencies: ProjectorDependencies) {
+  constructor(feeds: readonly ProjectionTarget[], dependencies: ProjectorDependencies) {
     this.#feeds = feeds;
     this.#with = dependencies;
     this.#saver = new Saver(feeds, dependencies, () => this.#endRound());
-    this.#arrivals = openArrivals(dependencies.clock);
-    this.#sight = openArrivals(dependencies.clock);
+    this.#positionWaiters = openPositionWaiters(dependencies.clock);
+    this.#sight = openPositionWaiters(dependencies.clock);
   }
 
   position(): bigint {
-    return this.#arrivals.position();
+    return this.#positionWaiters.position();
   }
 
   reached(position: bigint, timeoutMilliseconds: number): Promise<boolean> {
-    return this.#arrivals.reached(position, timeoutMilliseconds);
+    return this.#positionWaiters.reached(position, timeoutMilliseconds);
   }
 
   onTouched(listener: TouchedListener): void {
@@ -115,10 +115,10 @@ class LogProjector implements Projector {
   }
 
   async #open(): Promise<AheadOfLog | undefined> {
-    const feeder: Feeder = { readable: () => this.#readable(), reopen: () => this.#reopen() };
+    const feeder: ProjectionFeeder = { readable: () => this.#readable(), reopen: () => this.#reopen() };
     const [end, earlier] = [await this.#with.store.end(), this.#sight];
     const earlierEnd = this.#readableFrom;
-    this.#sight = openArrivals(this.#with.clock);
+    this.#sight = openPositionWaiters(this.#with.clock);
     this.#readableFrom = end;
     // Who waited goes on waiting, for what is opened now.
     earlier.reach(earlierEnd);
@@ -220,8 +220,8 @@ class LogProjector implements Projector {
   }
 
   /** Who must see which events: most events concern few views. */
-  #sharesOf(page: readonly Told[]): ReadonlyMap<Feed, readonly Told[]> {
-    const shares = new Map<Feed, Told[]>();
+  #sharesOf(page: readonly Told[]): ReadonlyMap<ProjectionTarget, readonly Told[]> {
+    const shares = new Map<ProjectionTarget, Told[]>();
     for (const event of page) {
       for (const feed of this.#feedsOf(event.type)) {
         const share = shares.get(feed);
@@ -232,7 +232,7 @@ class LogProjector implements Projector {
     return shares;
   }
 
-  #feedsOf(type: string): readonly Feed[] {
+  #feedsOf(type: string): readonly ProjectionTarget[] {
     const known = this.#byType.get(type);
     if (known !== undefined) return known;
     const feeds = this.#feeds.filter(({ handles }) => handles.has(type));
@@ -244,7 +244,7 @@ class LogProjector implements Projector {
     const touched: Touched[] = [];
     for (const feed of this.#feeds) {
       const keys = feed.takeTouched();
-      if (keys.length > 0) touched.push({ shelf: feed.name, keys });
+      if (keys.length > 0) touched.push({ viewCache: feed.name, keys });
     }
     if (touched.length > 0) this.#listener?.(touched, position);
   }
@@ -256,7 +256,7 @@ class LogProjector implements Projector {
   }
 
   #reach(position: bigint): void {
-    this.#arrivals.reach(position);
+    this.#positionWaiters.reach(position);
     this.#sight.reach(position);
   }
 
@@ -316,7 +316,7 @@ class LogProjector implements Projector {
    * Uses the active generation; another version, or none, is the first build of a projection, or its rebuild for a new version.
    * One that is ahead of the log is never used again.
    */
-  async #openFeed(feed: Feed, ahead: AheadOfLog | undefined): Promise<void> {
+  async #openFeed(feed: ProjectionTarget, ahead: AheadOfLog | undefined): Promise<void> {
     const { readModels, writes } = this.#with;
     for (let tries = 1; ; tries += 1) {
       const active = await readModels.active(feed.name);
@@ -355,8 +355,8 @@ function createReopening(): Reopening {
 }
 
 /** What the projector needs of a shelf, whatever its views are. */
-export type Feed = Pick<
-  Shelf<object>,
+export type ProjectionTarget = Pick<
+  ViewCache<object>,
   | 'name'
   | 'version'
   | 'handles'

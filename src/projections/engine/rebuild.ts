@@ -1,5 +1,5 @@
 import { findAheadOfLog } from './ahead-of-log.ts';
-import { type Feed, openProjector, type ProjectorDependencies } from './projector.ts';
+import { type ProjectionTarget, openProjector, type ProjectorDependencies } from './projector.ts';
 
 /** Reading the log takes a while, in which it grows: it is read again as often as this, ever less of it. */
 const ROUNDS_MAX = 10;
@@ -11,21 +11,21 @@ const NEVER_BEFORE_THE_END = Number.POSITIVE_INFINITY;
  * nothing before. @throws CollectionGone when somebody else rebuilt one of them meanwhile.
  */
 export async function rebuildProjections(
-  shelves: readonly Feed[],
+  viewCaches: readonly ProjectionTarget[],
   dependencies: Omit<ProjectorDependencies, 'writes' | 'catchUpFlushMilliseconds'>,
   progress: (done: bigint, end: bigint) => void,
 ): Promise<void> {
   const { readModels, store, whenAhead } = dependencies;
-  const names = shelves.map(({ name }) => name);
+  const names = viewCaches.map(({ name }) => name);
   const ahead = await findAheadOfLog(names, dependencies);
   if (ahead !== undefined) await whenAhead?.(ahead);
   const collections = [];
-  for (const shelf of shelves) {
-    const collection = await readModels.begin(shelf.name, shelf.version);
-    await shelf.open(collection);
+  for (const viewCache of viewCaches) {
+    const collection = await readModels.begin(viewCache.name, viewCache.version);
+    await viewCache.open(collection);
     collections.push(collection);
   }
-  const projector = openProjector(shelves, {
+  const projector = openProjector(viewCaches, {
     ...dependencies,
     writes: true,
     catchUpFlushMilliseconds: NEVER_BEFORE_THE_END,

@@ -2,7 +2,7 @@ import type { Clock } from '../../ports/clock.ts';
 import { BEGINNING, type EventStore, StoreUnavailable } from '../../ports/event-store.ts';
 import type { ReadModels, Standing } from '../../ports/read-models.ts';
 import { isHeld } from './ahead-of-log.ts';
-import { openArrivals } from '../../concurrency/position-waiters.ts';
+import { openPositionWaiters } from '../../concurrency/position-waiters.ts';
 
 /** How far the views are that every server can read. */
 export type SavedPositions = Readonly<{
@@ -25,7 +25,7 @@ export function openSavedPositions(
 ): SavedPositions {
   /** The generation of each projection that was found to be one of this log. */
   const held = new Map<string, number>();
-  const arrivals = openArrivals(clock);
+  const positionWaiters = openPositionWaiters(clock);
   let waiting = 0;
   let looking: Promise<void> | undefined;
 
@@ -34,7 +34,7 @@ export function openSavedPositions(
     reached: async (position, timeoutMilliseconds) => {
       waiting += 1;
       try {
-        const reached = arrivals.reached(position, timeoutMilliseconds);
+        const reached = positionWaiters.reached(position, timeoutMilliseconds);
         looking ??= look().finally(() => (looking = undefined));
         // It goes on until nobody waits, unless it fails.
         return await Promise.race([reached, looking.then(() => reached)]);
@@ -65,7 +65,7 @@ export function openSavedPositions(
 
   async function look(): Promise<void> {
     for (;;) {
-      arrivals.reach(await lowest().catch(beginningOrThrow));
+      positionWaiters.reach(await lowest().catch(beginningOrThrow));
       if (waiting === 0) return;
       await clock.wait(LOOK_MILLISECONDS);
     }

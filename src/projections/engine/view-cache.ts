@@ -20,7 +20,7 @@ export type Views<V extends object> = Readonly<{
 }>;
 
 /** What a shelf needs of whoever feeds it. */
-export type Feeder = Readonly<{
+export type ProjectionFeeder = Readonly<{
   /** Resolves when readers may look: not while views are behind what they have shown before. */
   readable: () => Promise<void> | undefined;
   /** The generation was dropped by another process: resolves when another one is open. */
@@ -28,14 +28,14 @@ export type Feeder = Readonly<{
 }>;
 
 /** One projection's views between the log and the read models: folded in memory, saved in batches. */
-export type Shelf<V extends object> = Views<V> &
+export type ViewCache<V extends object> = Views<V> &
   Readonly<{
     name: string;
     version: number;
     /** The types of events that change it; it need not see others. */
     handles: ReadonlySet<string>;
     /** Who feeds it; without one, readers look at once, and a dropped generation is theirs to handle. */
-    fedBy: (feeder: Feeder) => void;
+    fedBy: (feeder: ProjectionFeeder) => void;
     /** Uses a generation, from its saved position; none: memory alone, from the beginning. Forgets what was in memory. */
     open: (collection: Collection | undefined) => Promise<void>;
     /** The newest position applied. */
@@ -75,14 +75,14 @@ const NONE: readonly string[] = [];
 const NEVER = -1;
 
 /** Opens nothing yet: `open` follows. */
-export function shelfOf<E extends Event, V extends object>(
+export function viewCacheOf<E extends Event, V extends object>(
   projection: Projection<E, V>,
   readModels: ReadModels,
-): Shelf<V> {
-  return new ProjectionShelf(projection, readModels);
+): ViewCache<V> {
+  return new ProjectionViewCache(projection, readModels);
 }
 
-class ProjectionShelf<E extends Event, V extends object> implements Shelf<V> {
+class ProjectionViewCache<E extends Event, V extends object> implements ViewCache<V> {
   readonly name: string;
   readonly version: number;
   readonly #projection: Projection<E, V>;
@@ -100,7 +100,7 @@ class ProjectionShelf<E extends Event, V extends object> implements Shelf<V> {
   readonly #deleted = new Set<string>();
   #saving: readonly string[] = [];
   #collection: Collection | undefined;
-  #feeder: Feeder | undefined;
+  #feeder: ProjectionFeeder | undefined;
   /** Every view of this generation is in memory: it is made from the first event on, and none has been dropped from memory. */
   #isWhole = true;
   /** How many are reading documents: what they bring may be older than what was in memory meanwhile. */
@@ -120,7 +120,7 @@ class ProjectionShelf<E extends Event, V extends object> implements Shelf<V> {
     this.#text = viewTextOf(projection);
   }
 
-  fedBy(feeder: Feeder): void {
+  fedBy(feeder: ProjectionFeeder): void {
     this.#feeder = feeder;
   }
 

@@ -1,8 +1,8 @@
 import type { Event } from '../../kernel/event.ts';
 import type { Projection } from '../../kernel/projection.ts';
 import { type DirectReading, directViewsOf } from './stored-views.ts';
-import type { Feed } from './projector.ts';
-import { type Shelf, shelfOf, type Views } from './view-cache.ts';
+import type { ProjectionTarget } from './projector.ts';
+import { type ViewCache, viewCacheOf, type Views } from './view-cache.ts';
 
 /** A view that is read from this process's memory while it folds the log itself, and straight from the read models otherwise. */
 export type ServedView<V extends object> = Views<V> &
@@ -10,9 +10,9 @@ export type ServedView<V extends object> = Views<V> &
     name: string;
     version: number;
     /** A new shelf, for a projector to feed. */
-    newShelf: () => Feed;
+    newViewCache: () => ProjectionTarget;
     /** From now on the newest shelf is read, as long as `isCurrent` (default: always). */
-    readShelf: (isCurrent?: () => boolean) => void;
+    readViewCache: (isCurrent?: () => boolean) => void;
     /** From now on the read models are read, once they have caught up with the log. */
     readDirectly: () => void;
   }>;
@@ -24,7 +24,7 @@ export function servedViewOf<E extends Event, V extends object>(
 ): ServedView<V> {
   const { name, version } = projection;
   const direct = directViewsOf(projection, reading);
-  let shelf: Shelf<V> | undefined;
+  let viewCache: ViewCache<V> | undefined;
   let read = (): Views<V> => direct;
 
   return {
@@ -32,15 +32,15 @@ export function servedViewOf<E extends Event, V extends object>(
     version,
     get: (key) => read().get(key),
     list: (prefix) => read().list(prefix),
-    newShelf: () => (shelf = shelfOf(projection, reading.readModels)),
-    readShelf: (isCurrent = () => true) => {
-      const newest = shelf ?? direct;
+    newViewCache: () => (viewCache = viewCacheOf(projection, reading.readModels)),
+    readViewCache: (isCurrent = () => true) => {
+      const newest = viewCache ?? direct;
       read = () => (isCurrent() ? newest : direct);
     },
     readDirectly: () => {
       direct.distrust();
       read = () => direct;
-      shelf = undefined;
+      viewCache = undefined;
     },
   };
 }

@@ -1,10 +1,10 @@
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
 import { CollectionGone, type ReadModels } from '../../ports/read-models.ts';
-import type { Shelf } from './view-cache.ts';
+import type { ViewCache } from './view-cache.ts';
 
 /** What a saver needs of a shelf. */
-export type Saved = Pick<Shelf<object>, 'takeUnsaved' | 'saved' | 'unsaved' | 'unsavedCount'>;
+export type Saved = Pick<ViewCache<object>, 'takeUnsaved' | 'saved' | 'unsaved' | 'unsavedCount'>;
 
 export type SaverDependencies = Readonly<{
   readModels: ReadModels;
@@ -29,7 +29,7 @@ const REST_FACTOR = 100;
 
 /** Saves what shelves have not saved yet: in batches, one at a time. */
 export class Saver {
-  readonly #shelves: readonly Saved[];
+  readonly #viewCaches: readonly Saved[];
   readonly #with: SaverDependencies;
   readonly #whenGone: () => void;
   #unsavedSince: number | undefined;
@@ -40,8 +40,8 @@ export class Saver {
   #isStopped = false;
 
   /** `whenGone`: a timed save found that a generation was dropped. */
-  constructor(shelves: readonly Saved[], dependencies: SaverDependencies, whenGone: () => void) {
-    this.#shelves = shelves;
+  constructor(viewCaches: readonly Saved[], dependencies: SaverDependencies, whenGone: () => void) {
+    this.#viewCaches = viewCaches;
     this.#with = dependencies;
     this.#whenGone = whenGone;
   }
@@ -50,7 +50,7 @@ export class Saver {
   async applied(): Promise<void> {
     this.#unsavedSince ??= this.#with.clock.monotonicMilliseconds();
     let unsaved = 0;
-    for (const shelf of this.#shelves) unsaved += shelf.unsavedCount();
+    for (const viewCache of this.#viewCaches) unsaved += viewCache.unsavedCount();
     if (unsaved > UNSAVED_MAX) await this.save();
   }
 
@@ -129,17 +129,17 @@ export class Saver {
     const since = this.#unsavedSince;
     this.#unsavedSince = undefined;
     const begun = clock.monotonicMilliseconds();
-    const taken = this.#shelves.flatMap((shelf) => {
-      const unsaved = shelf.takeUnsaved();
-      return unsaved === undefined ? [] : [{ shelf, unsaved }];
+    const taken = this.#viewCaches.flatMap((viewCache) => {
+      const unsaved = viewCache.takeUnsaved();
+      return unsaved === undefined ? [] : [{ viewCache, unsaved }];
     });
     if (taken.length === 0) return;
     try {
       await readModels.save(taken.map(({ unsaved }) => unsaved));
-      for (const { shelf } of taken) shelf.saved();
+      for (const { viewCache } of taken) viewCache.saved();
       this.#saveMilliseconds = clock.monotonicMilliseconds() - begun;
     } catch (error) {
-      for (const { shelf } of taken) shelf.unsaved();
+      for (const { viewCache } of taken) viewCache.unsaved();
       this.#unsavedSince ??= since;
       throw error;
     }

@@ -39,7 +39,7 @@ async function pagesOf(
   { streams }: Pick<ReturnType<typeof openLog>, 'streams'>,
   pageSize: number,
 ): Promise<readonly (readonly Recorded[])[]> {
-  const house = {
+  const application = {
     store: {
       read: async function* (stream: string) {
         const all = streams.get(stream) ?? [];
@@ -49,7 +49,7 @@ async function pagesOf(
     isCustomerEvent: (event: { type: string }): event is CustomerEvent => CUSTOMER_TYPES.has(event.type),
   };
   const pages: (readonly Recorded[])[] = [];
-  for await (const page of withDeliveries(house, 7)) pages.push(page);
+  for await (const page of withDeliveries(application, 7)) pages.push(page);
   return pages;
 }
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { commandHouse } from '../../../src/main/application.ts';
+import { commandApplication } from '../../../src/main/application.ts';
 import { createLog } from '../../../src/adapters/log.ts';
 import { readConfig } from '../../../src/config.ts';
 import { openEdgeward } from '../../support/servers/edgeward-server.ts';
@@ -90,11 +90,11 @@ test('what somebody changed by hand is put right, and only that is a change', as
 });
 
 test('the months of a run are the same wherever the host believes to be', async () => {
-  const withHouse = commandHouse(
+  const withApplication = commandApplication(
     () => readConfig(edgeward.settings),
     createLog({ level: 'silent', destination: 'stderr' }),
   );
-  await withHouse(async ({ workers }) => {
+  await withApplication(async ({ workers }) => {
     const context = { actor: 'admin:test', requestId: 'test' };
     const architectures = ['amd64'] as const;
     const register = { worker: 'spot-001', pool: 'spot', architectures, at: '2024-01-01T00:00:00.000+00:00' };

@@ -11,9 +11,9 @@ import { openEmbeddedLog } from '../../support/stores/embedded-log.ts';
 import { waitUntil } from '../../support/wait-until.ts';
 import { assigned, disable, one, recordCompleted, recordFailed, recordSlice, registered } from './customer-examples.ts';
 
-type House = Awaited<ReturnType<typeof openHouse>>;
+type Application = Awaited<ReturnType<typeof openHouse>>;
 
-const test = suite<{ house: House }>('a commit now');
+const test = suite<{ application: Application }>('a commit now');
 const context = { actor: 'token:t1', requestId: 'request-1' };
 
 /** A customer with a change, and somebody who deploys when the test says so. */
@@ -70,203 +70,205 @@ async function hasJoined(): Promise<void> {
 }
 
 test.before.each(async (state) => {
-  state.house = await openHouse();
+  state.application = await openHouse();
 });
-test.after.each((state) => state.house.close());
+test.after.each((state) => state.application.close());
 
-test('where nothing is pending it is a success at once', async ({ house }) => {
-  assert.is(await house.commit(), 'success');
-  assert.is((await house.log.events('customer-7')).length, 3);
+test('where nothing is pending it is a success at once', async ({ application }) => {
+  assert.is(await application.commit(), 'success');
+  assert.is((await application.log.events('customer-7')).length, 3);
 });
 
-test('what is pending is requested at once, and waited for', async ({ house }) => {
-  await house.change('192.0.2.1');
-  const committing = house.commit();
-  const open = await house.deploying();
-  await house.settle(open, true);
+test('what is pending is requested at once, and waited for', async ({ application }) => {
+  await application.change('192.0.2.1');
+  const committing = application.commit();
+  const open = await application.deploying();
+  await application.settle(open, true);
   assert.is(await committing, 'success');
-  const [requested] = (await house.log.events('customer-7')).filter(({ type }) => type === 'CommitRequested');
+  const [requested] = (await application.log.events('customer-7')).filter(({ type }) => type === 'CommitRequested');
   assert.is(Object(requested?.data).reason, 'synchronous');
   assert.is(requested?.metadata.actor, 'token:t1');
-  assert.is(house.log.clock.waiting(), 0, 'no timer is left');
+  assert.is(application.log.clock.waiting(), 0, 'no timer is left');
 });
 
-test('a failure is told; what failed stays pending', async ({ house }) => {
-  await house.change('192.0.2.1');
-  const committing = house.commit();
-  await house.settle(await house.deploying(), false);
+test('a failure is told; what failed stays pending', async ({ application }) => {
+  await application.change('192.0.2.1');
+  const committing = application.commit();
+  await application.settle(await application.deploying(), false);
   assert.is(await committing, 'failed');
 });
 
-test('when its time is up it is in progress, and goes on', async ({ house }) => {
-  await house.change('192.0.2.1');
-  const committing = house.commit();
-  await house.deploying();
-  await house.log.clock.advance({ seconds: 59 });
+test('when its time is up it is in progress, and goes on', async ({ application }) => {
+  await application.change('192.0.2.1');
+  const committing = application.commit();
+  await application.deploying();
+  await application.log.clock.advance({ seconds: 59 });
   let status: string | undefined;
   void committing.then((answer) => (status = answer));
   await new Promise((resolve) => void setImmediate(resolve));
   assert.is(status, undefined);
-  await house.log.clock.advance({ seconds: 1 });
+  await application.log.clock.advance({ seconds: 1 });
   assert.is(await committing, 'in_progress');
-  await house.settle(await house.deploying(), true);
-  assert.is(await house.commit(), 'success');
+  await application.settle(await application.deploying(), true);
+  assert.is(await application.commit(), 'success');
 });
 
-test('a deployment that was under way before the change says nothing of it: the next one does', async ({ house }) => {
-  await house.change('192.0.2.1');
-  const earlier = house.commit();
-  const first = await house.deploying();
-  await house.change('192.0.2.2');
-  const later = house.commit();
+test('a deployment that was under way before the change says nothing of it: the next one does', async ({
+  application,
+}) => {
+  await application.change('192.0.2.1');
+  const earlier = application.commit();
+  const first = await application.deploying();
+  await application.change('192.0.2.2');
+  const later = application.commit();
   await hasJoined();
-  await house.settle(first, true);
+  await application.settle(first, true);
   assert.is(await earlier, 'success');
-  const second = await house.deploying();
+  const second = await application.deploying();
   assert.is.not(second.commitSetId, first.commitSetId);
-  await house.settle(second, false);
+  await application.settle(second, false);
   assert.is(await later, 'failed');
 });
 
-test('a deployment that carries the change already is joined', async ({ house }) => {
-  await house.change('192.0.2.1');
-  const committing = [house.commit(), house.commit(), house.commit()];
-  await house.settle(await house.deploying(), true);
+test('a deployment that carries the change already is joined', async ({ application }) => {
+  await application.change('192.0.2.1');
+  const committing = [application.commit(), application.commit(), application.commit()];
+  await application.settle(await application.deploying(), true);
   assert.equal(await Promise.all(committing), ['success', 'success', 'success']);
-  assert.is((await house.log.events('customer-7')).filter(({ type }) => type === 'CommitRequested').length, 1);
+  assert.is((await application.log.events('customer-7')).filter(({ type }) => type === 'CommitRequested').length, 1);
 });
 
-test('a commit that failed before is tried again at once', async ({ house }) => {
-  await house.change('192.0.2.1');
-  const failing = house.commit();
-  await house.settle(await house.deploying(), false);
+test('a commit that failed before is tried again at once', async ({ application }) => {
+  await application.change('192.0.2.1');
+  const failing = application.commit();
+  await application.settle(await application.deploying(), false);
   await failing;
-  const again = house.commit();
-  await house.settle(await house.deploying(2), true);
+  const again = application.commit();
+  await application.settle(await application.deploying(2), true);
   assert.is(await again, 'success');
 });
 
-test('it does not matter which process deploys', async ({ house }) => {
-  await house.change('192.0.2.1');
-  const committing = house.commit();
-  const open = await house.deploying();
-  const there = openAggregate(customerDecider, house.log.dependencies({ store: house.log.another() }));
+test('it does not matter which process deploys', async ({ application }) => {
+  await application.change('192.0.2.1');
+  const committing = application.commit();
+  const open = await application.deploying();
+  const there = openAggregate(customerDecider, application.log.dependencies({ store: application.log.another() }));
   await there.handle(7, recordCompleted(open), context);
   assert.is(await committing, 'success');
 });
 
-test('other regions, and other customers, are not waited for', async ({ house }) => {
-  await house.change('198.51.100.1');
-  assert.is(await house.commit(), 'success');
-  assert.is((await house.log.events('customer-7')).filter(({ type }) => type === 'CommitRequested').length, 0);
+test('other regions, and other customers, are not waited for', async ({ application }) => {
+  await application.change('198.51.100.1');
+  assert.is(await application.commit(), 'success');
+  assert.is((await application.log.events('customer-7')).filter(({ type }) => type === 'CommitRequested').length, 0);
 });
 
 // Several regions, until nothing is pending in them
 
-test('regions in which nothing is pending are a success at once', async ({ house }) => {
-  await house.change('198.51.100.1');
-  assert.is((await house.commitRegions(1)).status, 'success');
-  assert.is((await house.commitRegions()).status, 'success');
-  assert.is((await house.log.events('customer-7')).filter(({ type }) => type === 'CommitRequested').length, 0);
+test('regions in which nothing is pending are a success at once', async ({ application }) => {
+  await application.change('198.51.100.1');
+  assert.is((await application.commitRegions(1)).status, 'success');
+  assert.is((await application.commitRegions()).status, 'success');
+  assert.is((await application.log.events('customer-7')).filter(({ type }) => type === 'CommitRequested').length, 0);
 });
 
-test('what is changed while regions are deployed is waited for too', async ({ house }) => {
-  await house.change('192.0.2.1');
-  const committing = house.commitRegions(1, 2);
-  const first = await house.deploying();
-  await house.change('192.0.2.2');
-  await house.settle(first, true);
+test('what is changed while regions are deployed is waited for too', async ({ application }) => {
+  await application.change('192.0.2.1');
+  const committing = application.commitRegions(1, 2);
+  const first = await application.deploying();
+  await application.change('192.0.2.2');
+  await application.settle(first, true);
   const second = await waitUntil('the next commit', async () => {
-    const open = await house.deploying();
+    const open = await application.deploying();
     return open.commitSetId !== first.commitSetId && open;
   });
-  await house.settle(second, true);
+  await application.settle(second, true);
   const { status, state } = await committing;
   assert.is(status, 'success');
   assert.ok(state.phase === 'registered' && state.commits.size === 0);
-  assert.is(house.log.clock.waiting(), 0, 'no timer is left');
+  assert.is(application.log.clock.waiting(), 0, 'no timer is left');
 });
 
-test('a failure in one of the regions is the answer', async ({ house }) => {
-  await house.change('192.0.2.1');
-  const committing = house.commitRegions(1, 2);
-  await house.settle(await house.deploying(), false);
+test('a failure in one of the regions is the answer', async ({ application }) => {
+  await application.change('192.0.2.1');
+  const committing = application.commitRegions(1, 2);
+  await application.settle(await application.deploying(), false);
   assert.is((await committing).status, 'failed');
 });
 
-test('all commits of a request share its time', async ({ house }) => {
-  await house.change('192.0.2.1');
-  const committing = house.commitRegions(1);
-  const first = await house.deploying();
-  await house.log.clock.advance({ seconds: 50 });
-  await house.change('192.0.2.2');
-  await house.settle(first, true);
-  await waitUntil('the next commit', async () => (await house.deploying()).commitSetId !== first.commitSetId);
-  await waitUntil('it is waited for', () => house.log.clock.waiting() > 0);
-  await house.log.clock.advance({ seconds: 10 });
+test('all commits of a request share its time', async ({ application }) => {
+  await application.change('192.0.2.1');
+  const committing = application.commitRegions(1);
+  const first = await application.deploying();
+  await application.log.clock.advance({ seconds: 50 });
+  await application.change('192.0.2.2');
+  await application.settle(first, true);
+  await waitUntil('the next commit', async () => (await application.deploying()).commitSetId !== first.commitSetId);
+  await waitUntil('it is waited for', () => application.log.clock.waiting() > 0);
+  await application.log.clock.advance({ seconds: 10 });
   assert.is((await committing).status, 'in_progress');
 });
 
 // The watch alone
 
-test('the watch tells how an attempt ended, before or after it is asked', async ({ house }) => {
-  await house.change('192.0.2.1');
-  const committing = house.commit();
-  const open = await house.deploying();
+test('the watch tells how an attempt ended, before or after it is asked', async ({ application }) => {
+  await application.change('192.0.2.1');
+  const committing = application.commit();
+  const open = await application.deploying();
   const never = new AbortController().signal;
-  const asked = house.watch.settled(open.commitSetId, 1, never);
-  await house.settle(open, true);
+  const asked = application.watch.settled(open.commitSetId, 1, never);
+  await application.settle(open, true);
   assert.is(await asked, 'success');
-  assert.is(await house.watch.settled(open.commitSetId, 1, never), 'success');
+  assert.is(await application.watch.settled(open.commitSetId, 1, never), 'success');
   await committing;
 });
 
-test('whoever stops waiting is told nothing', async ({ house }) => {
+test('whoever stops waiting is told nothing', async ({ application }) => {
   const stop = new AbortController();
-  const waiting = house.watch.settled('c9', 1, stop.signal);
+  const waiting = application.watch.settled('c9', 1, stop.signal);
   stop.abort();
   assert.is(await waiting, undefined);
-  assert.is(await house.watch.settled('c9', 1, stop.signal), undefined);
+  assert.is(await application.watch.settled('c9', 1, stop.signal), undefined);
 });
 
-test('two that wait for the same attempt are both told', async ({ house }) => {
-  await house.change('192.0.2.1');
-  const committing = house.commit();
-  const open = await house.deploying();
+test('two that wait for the same attempt are both told', async ({ application }) => {
+  await application.change('192.0.2.1');
+  const committing = application.commit();
+  const open = await application.deploying();
   const [one1, stopped] = [new AbortController(), new AbortController()];
   const waits: Promise<Awaited<ReturnType<CommitWatch['settled']>>>[] = [
-    house.watch.settled(open.commitSetId, 1, one1.signal),
-    house.watch.settled(open.commitSetId, 1, stopped.signal),
+    application.watch.settled(open.commitSetId, 1, one1.signal),
+    application.watch.settled(open.commitSetId, 1, stopped.signal),
   ];
   stopped.abort();
-  await house.settle(open, false);
+  await application.settle(open, false);
   assert.equal(await Promise.all(waits), ['failed', undefined]);
   await committing;
 });
 
 test('a deployment that goes on in slices takes what came meanwhile along, and is waited for as a whole', async ({
-  house,
+  application,
 }) => {
-  await house.change('192.0.2.1');
-  const first = house.commit();
-  const open = await house.deploying();
-  await house.change('192.0.2.2');
-  const second = house.commit();
+  await application.change('192.0.2.1');
+  const first = application.commit();
+  const open = await application.deploying();
+  await application.change('192.0.2.2');
+  const second = application.commit();
   await hasJoined();
-  await house.customers.handle(7, recordSlice(1, 3, open), context);
-  const next = await house.deploying(2);
+  await application.customers.handle(7, recordSlice(1, 3, open), context);
+  const next = await application.deploying(2);
   assert.is(next.commitSetId, open.commitSetId);
-  await house.settle(next, true);
+  await application.settle(next, true);
   assert.is(await first, 'success', 'the attempt that carried it was overtaken');
   assert.is(await second, 'success');
 });
 
-test('what is still coming in slices when the time is up is in progress', async ({ house }) => {
-  await house.change('192.0.2.1');
-  const committing = house.commit();
-  await house.customers.handle(7, recordSlice(1, 3, await house.deploying()), context);
+test('what is still coming in slices when the time is up is in progress', async ({ application }) => {
+  await application.change('192.0.2.1');
+  const committing = application.commit();
+  await application.customers.handle(7, recordSlice(1, 3, await application.deploying()), context);
   await hasJoined();
-  await house.log.clock.advance({ seconds: 60 });
+  await application.log.clock.advance({ seconds: 60 });
   assert.is(await committing, 'in_progress');
 });
 

@@ -49,7 +49,7 @@ const reservationReleased = (subnetId: number): DirectoryEvent => ({
 
 const acme = nameReserved(1, 'Acme Corp.', 'ACME-CORP');
 const ams = regionReserved(1, 'ams');
-const house = [acme, nameReserved(2, 'Globex', 'GLOBEX'), ams] as const;
+const application = [acme, nameReserved(2, 'Globex', 'GLOBEX'), ams] as const;
 
 // Customer names
 
@@ -164,46 +164,46 @@ test('a region name is taken once, and follows the rules for names', () => {
 // Subnets
 
 test('a subnet is reserved under the next number', () => {
-  given(...house)
+  given(...application)
     .when(reserveSubnet('192.0.2.0/24'))
     .yields(subnetReserved(1, '192.0.2.0/24'));
-  given(...house, subnetReserved(1, '192.0.2.0/24'))
+  given(...application, subnetReserved(1, '192.0.2.0/24'))
     .when(reserveSubnet('2001:db8::/48', { customerId: 2 }))
     .yields(subnetReserved(2, '2001:db8::/48', { customerId: 2 }));
 });
 
 test('customer and region must be there', () => {
-  given(...house)
+  given(...application)
     .when(reserveSubnet('192.0.2.0/24', { customerId: 3 }))
     .isRefused('customer-not-found', 'customer not found.');
-  given(...house)
+  given(...application)
     .when(reserveSubnet('192.0.2.0/24', { regionId: 2 }))
     .isRefused('region-not-found', 'region not found.');
 });
 
 test('an autonomous system number has 32 bits and is not 0', () => {
   for (const asn of [0, -1, 1.5, Number.NaN, 4_294_967_296]) {
-    given(...house)
+    given(...application)
       .when(reserveSubnet('192.0.2.0/24', { asn }))
       .isRefused('bad-asn');
   }
-  given(...house)
+  given(...application)
     .when(reserveSubnet('192.0.2.0/24', { asn: 4_294_967_295 }))
     .yields(subnetReserved(1, '192.0.2.0/24', { asn: 4_294_967_295 }));
 });
 
 test('a metro is named', () => {
-  given(...house)
+  given(...application)
     .when(reserveSubnet('192.0.2.0/24', { metro: '' }))
     .isRefused('bad-metro');
-  given(...house)
+  given(...application)
     .when(reserveSubnet('192.0.2.0/24', { metro: 'x'.repeat(65) }))
     .isRefused('bad-metro');
 });
 
 test('no two subnets overlap, whoever owns them and wherever they are', () => {
   const taken = [
-    ...house,
+    ...application,
     regionReserved(2, 'fra'),
     subnetReserved(1, '192.0.2.0/24'),
     subnetReserved(2, '2001:db8::/48'),
@@ -227,7 +227,7 @@ test('no two subnets overlap, whoever owns them and wherever they are', () => {
 });
 
 test('neighbours do not overlap, and IPv4 and IPv6 never do', () => {
-  const taken = [...house, subnetReserved(1, '192.0.2.0/24')];
+  const taken = [...application, subnetReserved(1, '192.0.2.0/24')];
   given(...taken)
     .when(reserveSubnet('192.0.3.0/24'))
     .yields(subnetReserved(2, '192.0.3.0/24'));
@@ -240,20 +240,20 @@ test('neighbours do not overlap, and IPv4 and IPv6 never do', () => {
 });
 
 test('a released block can be reserved again, under another number', () => {
-  const released = [...house, subnetReserved(1, '192.0.2.0/24'), reservationReleased(1)];
+  const released = [...application, subnetReserved(1, '192.0.2.0/24'), reservationReleased(1)];
   given(...released)
     .when(reserveSubnet('192.0.2.0/25'))
     .yields(subnetReserved(2, '192.0.2.0/25'));
 });
 
 test('a reservation is released once', () => {
-  given(...house, subnetReserved(1, '192.0.2.0/24'))
+  given(...application, subnetReserved(1, '192.0.2.0/24'))
     .when({ type: 'ReleaseSubnetReservation', data: { subnetId: 1 } })
     .yields(reservationReleased(1));
-  given(...house, subnetReserved(1, '192.0.2.0/24'), reservationReleased(1))
+  given(...application, subnetReserved(1, '192.0.2.0/24'), reservationReleased(1))
     .when({ type: 'ReleaseSubnetReservation', data: { subnetId: 1 } })
     .yieldsNothing();
-  given(...house)
+  given(...application)
     .when({ type: 'ReleaseSubnetReservation', data: { subnetId: 1 } })
     .yieldsNothing();
 });
@@ -268,7 +268,7 @@ test('a block is granted exactly when it has no address in common with any that 
   fc.assert(
     fc.property(fc.array(wish, { maxLength: 40, size: 'max' }), (wishes) => {
       const taken = new Map<number, Readonly<{ first: number; last: number }>>();
-      let state: DirectoryState = stateAfter(directoryDecider, ...house);
+      let state: DirectoryState = stateAfter(directoryDecider, ...application);
       for (const {
         cidr: { first, bits },
         release,

@@ -53,21 +53,21 @@ test('its configuration and its credentials can change, its category and provide
 });
 
 test('credentials go to the secret store and to nowhere else; the same ones are not stored again', async () => {
-  const house = await openWorkerPoolHouse();
+  const application = await openWorkerPoolHouse();
   try {
-    const keep = (secret: string) => keepAsset(record, { access_key_id: secret }, house.context, house);
+    const keep = (secret: string) => keepAsset(record, { access_key_id: secret }, application.context, application);
     await keep('hunter2');
     const again = await keep('hunter2');
     assert.ok(!isRefusal(again) && again.events.length === 0);
-    const [first] = house.secretIds();
-    assert.is(house.secretIds().length, 1);
+    const [first] = application.secretIds();
+    assert.is(application.secretIds().length, 1);
     await keep('hunter3');
-    assert.is(house.secretIds().length, 1);
-    assert.is.not(house.secretIds()[0], first);
-    assert.equal(await house.secrets.get(house.secretIds()[0]!), '{"access_key_id":"hunter3"}');
-    assert.not.match(await house.logText(), /hunter/);
+    assert.is(application.secretIds().length, 1);
+    assert.is.not(application.secretIds()[0], first);
+    assert.equal(await application.secrets.get(application.secretIds()[0]!), '{"access_key_id":"hunter3"}');
+    assert.not.match(await application.logText(), /hunter/);
   } finally {
-    await house.close();
+    await application.close();
   }
 });
 

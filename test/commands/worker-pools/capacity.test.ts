@@ -14,29 +14,39 @@ function launching(count: number): ScalingDecision {
 }
 
 test('several runs of scaling at once, in processes of their own, never pass max_active_instances', async () => {
-  const house = await openWorkerPoolHouse();
+  const application = await openWorkerPoolHouse();
   try {
-    await foundPool(house, { limits });
-    const at = house.clock.nowText();
+    await foundPool(application, { limits });
+    const at = application.clock.nowText();
     const outcomes = await Promise.all(
       [3, 3, 3, 3].map((count) =>
-        carryOutScaling(launching(count), ['spot'], at, house.context, { ...house.anotherProcess(), ids: house.ids }),
+        carryOutScaling(launching(count), ['spot'], at, application.context, {
+          ...application.anotherProcess(),
+          ids: application.ids,
+        }),
       ),
     );
     const workers = outcomes.flatMap(({ reserved }) => reserved);
     assert.equal(workers.toSorted(), ['spot-001', 'spot-002', 'spot-003', 'spot-004', 'spot-005']);
-    assert.is(activeSlots((await house.workerPools.state('spot')).state).length, 5);
+    assert.is(activeSlots((await application.workerPools.state('spot')).state).length, 5);
   } finally {
-    await house.close();
+    await application.close();
   }
 });
 
 test('a decision is kept with its reasons before it is carried out; a worker without an instance is passed over', async () => {
-  const house = await openWorkerPoolHouse();
+  const application = await openWorkerPoolHouse();
   try {
-    await foundPool(house, { limits });
-    const register = { worker: 'spot-001', pool: 'spot', architectures: ['amd64'] as const, at: house.clock.nowText() };
-    accepted(await house.workers.handle('spot-001', { type: 'RegisterWorker', data: register }, house.context));
+    await foundPool(application, { limits });
+    const register = {
+      worker: 'spot-001',
+      pool: 'spot',
+      architectures: ['amd64'] as const,
+      at: application.clock.nowText(),
+    };
+    accepted(
+      await application.workers.handle('spot-001', { type: 'RegisterWorker', data: register }, application.context),
+    );
     const ending = {
       pool: 'spot',
       worker: 'spot-001',
@@ -50,10 +60,16 @@ test('a decision is kept with its reasons before it is carried out; a worker wit
       terminations: [ending],
       refusals: [{ ...refusal, pool: null, code: 'no-pool' }],
     };
-    const done = await carryOutScaling(decision, ['spot'], house.clock.nowText(), house.context, house);
+    const done = await carryOutScaling(
+      decision,
+      ['spot'],
+      application.clock.nowText(),
+      application.context,
+      application,
+    );
     assert.equal(done, { reserved: ['spot-001'], ending: [] });
-    await house.catchUp();
-    const view = await house.views.workerPools.get('spot');
+    await application.catchUp();
+    const view = await application.views.workerPools.get('spot');
     assert.equal(
       view?.decision?.launches.map(({ because }) => because),
       ['a queue'],
@@ -62,9 +78,9 @@ test('a decision is kept with its reasons before it is carried out; a worker wit
       view?.decision?.terminations.map(({ because }) => because),
       ['idle for long'],
     );
-    assert.is((await house.views.scopes.get('debian'))?.refused['s390x']?.because, 'no pool supports it');
+    assert.is((await application.views.scopes.get('debian'))?.refused['s390x']?.because, 'no pool supports it');
   } finally {
-    await house.close();
+    await application.close();
   }
 });
 

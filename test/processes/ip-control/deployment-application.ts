@@ -146,13 +146,13 @@ async function startProcesses(log: EmbeddedLog, config: Config, parts: Parts) {
     log: log.log,
   });
   const projector = openProjector(
-    wired.map(({ shelf }) => shelf),
+    wired.map(({ viewCache }) => viewCache),
     { store: log.store, readModels, clock: log.clock, log: log.log, writes: true },
   );
   await projector.open();
-  const running = new Map(wired.map(({ shelf, start }) => [shelf.name, start(projector)]));
+  const running = new Map(wired.map(({ viewCache, start }) => [viewCache.name, start(projector)]));
   projector.onTouched((touched, position) => {
-    for (const { shelf, keys } of touched) running.get(shelf)?.touched(keys, position);
+    for (const { viewCache, keys } of touched) running.get(viewCache)?.touched(keys, position);
   });
   const [stop, abort, stopProjector] = [new AbortController(), new AbortController(), new AbortController()];
   setMaxListeners(0, abort.signal);

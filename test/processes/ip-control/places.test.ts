@@ -58,14 +58,14 @@ async function startReceiver() {
 
 /** Customers whose commits are over, each with a receiver that has not been told. */
 async function commitsOver(
-  house: DeploymentHouse,
+  application: DeploymentHouse,
   customers: readonly Readonly<{ id: number; url: string }>[],
 ): Promise<void> {
   for (const { id, url } of customers) {
     const rotated: CustomerEvent = { type: 'WebhookSecretRotated', data: { secretId: 'webhook' } };
     const customer = registered({ webhookUrl: url });
     const over = commitCompleted({ commitSetId: `c${id}` }, true);
-    await house.log.append(`customer-${id}`, customer, rotated, over);
+    await application.log.append(`customer-${id}`, customer, rotated, over);
   }
 }
 
@@ -76,24 +76,24 @@ for (const [what, hostOf, underWay] of [
   test(`a thousand customers whose receivers take five seconds, ${what}, delay the good one by nothing`, async () => {
     const receiver = await startReceiver();
     const sender = createWebhookSender({ clock: systemClock, timeoutMilliseconds: 60_000, allowPrivate: true });
-    const house = await openDeploymentHouse({}, sender);
+    const application = await openDeploymentHouse({}, sender);
     try {
-      await house.secrets.put('webhook', SECRET);
-      await house.log.append('region-1', { type: 'RegionCreated', data: { regionId: 1, name: 'ams' } });
+      await application.secrets.put('webhook', SECRET);
+      await application.log.append('region-1', { type: 'RegionCreated', data: { regionId: 1, name: 'ams' } });
       const slow = Array.from({ length: SLOW }, (_, nth) => ({
         id: 1_000 + nth,
         url: `http://${hostOf(nth)}:${receiver.port}/slow/${nth}`,
       }));
-      await commitsOver(house, slow);
-      await house.start();
+      await commitsOver(application, slow);
+      await application.start();
       await waitUntil('the slow ones are being told', () => receiver.waiting() >= underWay);
       const begun = performance.now();
-      await commitsOver(house, [{ id: GOOD_ID, url: `http://127.0.0.1:${receiver.port}/good` }]);
+      await commitsOver(application, [{ id: GOOD_ID, url: `http://127.0.0.1:${receiver.port}/good` }]);
       const goodAt = await waitUntil('the good one is told', receiver.goodAt);
       assert.ok(goodAt - begun <= 2_000, `told after ${goodAt - begun} ms`);
       if (underWay === SLOW) await waitUntil('all are told', () => receiver.answered() === SLOW + 1);
     } finally {
-      await house.close();
+      await application.close();
       await sender.close();
       await receiver.close();
     }
@@ -101,18 +101,18 @@ for (const [what, hostOf, underWay] of [
 }
 
 test('four regions whose routers hang leave places to the fifth', async () => {
-  const house = await openDeploymentHouse();
+  const application = await openDeploymentHouse();
   try {
     for (let regionId = 1; regionId <= 5; regionId += 1) {
       const name = `region${regionId}`;
-      await house.log.append(`region-${regionId}`, { type: 'RegionCreated', data: { regionId, name } });
-      await house.addRouter(`core${regionId}`, 'file', regionId);
-      if (regionId < 5) house.behave(`core${regionId}`, 'silent');
+      await application.log.append(`region-${regionId}`, { type: 'RegionCreated', data: { regionId, name } });
+      await application.addRouter(`core${regionId}`, 'file', regionId);
+      if (regionId < 5) application.behave(`core${regionId}`, 'silent');
     }
     const commit = async (customerId: number, regionId: number): Promise<void> => {
       const setting = registered();
       if (setting.type !== 'CustomerRegistered') throw new Error('a customer is registered first');
-      await house.log.append(
+      await application.log.append(
         `customer-${customerId}`,
         { ...setting, data: { ...setting.data, customerId, listName: `C${customerId}` } },
         assigned(customerId, '192.0.2.0/24', regionId),
@@ -121,13 +121,13 @@ test('four regions whose routers hang leave places to the fifth', async () => {
       );
     };
     for (let nth = 0; nth < 4 * 15; nth += 1) await commit(100 + nth, 1 + (nth % 4));
-    const processes = await house.start();
+    const processes = await application.start();
     await processes.settle();
     await commit(GOOD_ID, 5);
     await processes.settle();
-    assert.equal(house.held('core5'), { [`Svc-C${GOOD_ID}-BLACKHOLE`]: ['192.0.2.1/32'] });
+    assert.equal(application.held('core5'), { [`Svc-C${GOOD_ID}-BLACKHOLE`]: ['192.0.2.1/32'] });
   } finally {
-    await house.close();
+    await application.close();
   }
 });
 

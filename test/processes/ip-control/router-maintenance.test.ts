@@ -2,12 +2,12 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { RegionEvent } from '../../../src/events/ip-control/region.ts';
 import { isHandled, type Told } from '../../../src/kernel/event.ts';
-import { keepRouters } from '../../../src/processes/ip-control/router-maintenance.ts';
+import { routerMaintenance } from '../../../src/processes/ip-control/router-maintenance.ts';
 import { dutiesAfter, recordedInOrder, specifyProcess } from '../../specification.ts';
 
 const NOW = '2026-11-27T12:00:00Z';
-const handles = new Set<string>(keepRouters.handles);
-type Watched = Parameters<typeof keepRouters.keysOf>[0];
+const handles = new Set<string>(routerMaintenance.handles);
+type Watched = Parameters<typeof routerMaintenance.keysOf>[0];
 
 const about = { regionId: 3, router: 'core1' };
 const disabled: RegionEvent = { type: 'RouterDisabled', data: about };
@@ -22,7 +22,7 @@ function watched(events: readonly RegionEvent[]): readonly Watched[] {
 }
 
 function given(...events: readonly RegionEvent[]) {
-  return specifyProcess(keepRouters).given(...watched(events));
+  return specifyProcess(routerMaintenance).given(...watched(events));
 }
 
 function requested(checkId: string, prune = false): RegionEvent {
@@ -48,8 +48,8 @@ test('disabled again or removed, it owes nothing', () => {
 });
 
 test('each time that it is enabled is another duty', () => {
-  const first = dutiesAfter(keepRouters, watched([disabled, enabled]), NOW);
-  const second = dutiesAfter(keepRouters, watched([disabled, enabled, disabled, enabled]), NOW);
+  const first = dutiesAfter(routerMaintenance, watched([disabled, enabled]), NOW);
+  const second = dutiesAfter(routerMaintenance, watched([disabled, enabled, disabled, enabled]), NOW);
   assert.is.not(first[0]?.id, second[0]?.id);
 });
 

@@ -7,90 +7,92 @@ import { isRefusal } from '../../../src/kernel/decider.ts';
 import { assigned, disable, one, registered, requestCommit } from '../../commands/ip-control/customer-examples.ts';
 import { type DeploymentHouse, openDeploymentHouse } from './deployment-application.ts';
 
-const test = suite<{ house: DeploymentHouse }>('routers beside commits');
+const test = suite<{ application: DeploymentHouse }>('routers beside commits');
 const LIST = 'Svc-ACME-CORP-BLACKHOLE';
 const MINUTES = 60;
 
 test.before.each(async (state) => {
-  const house = await openDeploymentHouse();
-  state.house = house;
+  const application = await openDeploymentHouse();
+  state.application = application;
   const customer = registered();
-  await house.log.append(
+  await application.log.append(
     'directory-main',
     { type: 'RegionNameReserved', data: { regionId: 1, name: 'ams' } },
     { type: 'CustomerNameReserved', data: customer.data },
   );
-  await house.log.append('region-1', { type: 'RegionCreated', data: { regionId: 1, name: 'ams' } });
-  await house.log.append('customer-7', customer, assigned(1, '192.0.2.0/24'));
-  await house.addRouter('core1');
-  await house.addRouter('core2');
+  await application.log.append('region-1', { type: 'RegionCreated', data: { regionId: 1, name: 'ams' } });
+  await application.log.append('customer-7', customer, assigned(1, '192.0.2.0/24'));
+  await application.addRouter('core1');
+  await application.addRouter('core2');
 });
-test.after.each((state) => state.house.close());
+test.after.each((state) => state.application.close());
 
-async function askRegion(house: DeploymentHouse, command: RegionCommand): Promise<void> {
-  const answer = await house.regions.handle(1, command, { actor: 'admin:test', requestId: 'test' });
+async function askRegion(application: DeploymentHouse, command: RegionCommand): Promise<void> {
+  const answer = await application.regions.handle(1, command, { actor: 'admin:test', requestId: 'test' });
   if (isRefusal(answer)) throw new Error(answer.because);
 }
 
-async function deploy(house: DeploymentHouse, commit: string, address: string) {
-  await house.ask(disable(one(address)));
-  await house.ask(requestCommit(commit, 1, 'operator'));
+async function deploy(application: DeploymentHouse, commit: string, address: string) {
+  await application.ask(disable(one(address)));
+  await application.ask(requestCommit(commit, 1, 'operator'));
 }
 
 /** What happened in the region after its setting up. */
-const happened = (house: DeploymentHouse): Promise<readonly string[]> => house.history('region-1', 3);
+const happened = (application: DeploymentHouse): Promise<readonly string[]> => application.history('region-1', 3);
 
-async function outcomesOf(house: DeploymentHouse, at = -1): Promise<readonly unknown[]> {
-  const settled = (await house.log.events('customer-7')).filter(({ type }) => /^Commit(Completed|Failed)$/.test(type));
+async function outcomesOf(application: DeploymentHouse, at = -1): Promise<readonly unknown[]> {
+  const settled = (await application.log.events('customer-7')).filter(({ type }) =>
+    /^Commit(Completed|Failed)$/.test(type),
+  );
   const { outcomes } = Object(settled.at(at)?.data);
   return [...outcomes].map((outcome) => Object(outcome));
 }
 
-function edit(house: DeploymentHouse, router: string, list: string, text: string): void {
-  writeFileSync(join(house.log.folder, router, list), text);
+function edit(application: DeploymentHouse, router: string, list: string, text: string): void {
+  writeFileSync(join(application.log.folder, router, list), text);
 }
 
 // Maintenance
 
-test('a disabled router is passed over, and the commit is complete without it', async ({ house }) => {
-  const processes = await house.start();
-  await askRegion(house, { type: 'DisableRouter', data: { router: 'core2' } });
-  await deploy(house, 'c1', '192.0.2.1');
+test('a disabled router is passed over, and the commit is complete without it', async ({ application }) => {
+  const processes = await application.start();
+  await askRegion(application, { type: 'DisableRouter', data: { router: 'core2' } });
+  await deploy(application, 'c1', '192.0.2.1');
   await processes.settle();
-  assert.equal(house.held('core1'), { [LIST]: ['192.0.2.1/32'] });
-  assert.equal(house.held('core2'), {});
-  assert.equal(await outcomesOf(house), [
+  assert.equal(application.held('core1'), { [LIST]: ['192.0.2.1/32'] });
+  assert.equal(application.held('core2'), {});
+  assert.equal(await outcomesOf(application), [
     { router: 'core1', result: 'confirmed', untouched: false, milliseconds: 0 },
     { router: 'core2', result: 'skipped', untouched: true, because: 'the router is disabled', milliseconds: 0 },
   ]);
-  assert.is((await house.history()).at(-1), 'CommitCompleted');
+  assert.is((await application.history()).at(-1), 'CommitCompleted');
   await processes.stop();
 });
 
-test('enabled, it is brought up to date at once, without waiting for a commit', async ({ house }) => {
-  const processes = await house.start();
-  await askRegion(house, { type: 'DisableRouter', data: { router: 'core2' } });
-  await deploy(house, 'c1', '192.0.2.1');
+test('enabled, it is brought up to date at once, without waiting for a commit', async ({ application }) => {
+  const processes = await application.start();
+  await askRegion(application, { type: 'DisableRouter', data: { router: 'core2' } });
+  await deploy(application, 'c1', '192.0.2.1');
   await processes.settle();
-  await askRegion(house, { type: 'EnableRouter', data: { router: 'core2' } });
+  await askRegion(application, { type: 'EnableRouter', data: { router: 'core2' } });
   await processes.settle();
-  assert.equal(house.held('core2'), { [LIST]: ['192.0.2.1/32'] });
-  assert.equal(await happened(house), ['RouterDisabled', 'RouterEnabled', 'RouterCaughtUp']);
+  assert.equal(application.held('core2'), { [LIST]: ['192.0.2.1/32'] });
+  assert.equal(await happened(application), ['RouterDisabled', 'RouterEnabled', 'RouterCaughtUp']);
   await processes.stop();
 });
 
-test('as long as it is not up to date, commits are pushed to it and do not wait for it', async ({ house }) => {
-  const processes = await house.start();
-  await askRegion(house, { type: 'DisableRouter', data: { router: 'core2' } });
-  await deploy(house, 'c1', '192.0.2.1');
+test('as long as it is not up to date, commits are pushed to it and do not wait for it', async ({ application }) => {
+  const processes = await application.start();
+  await askRegion(application, { type: 'DisableRouter', data: { router: 'core2' } });
+  await deploy(application, 'c1', '192.0.2.1');
   await processes.settle();
-  house.behave('core2', 'refusing');
-  await askRegion(house, { type: 'EnableRouter', data: { router: 'core2' } });
+  application.behave('core2', 'refusing');
+  await askRegion(application, { type: 'EnableRouter', data: { router: 'core2' } });
   await processes.settle();
-  await deploy(house, 'c2', '192.0.2.2');
+  await deploy(application, 'c2', '192.0.2.2');
   await processes.settle();
-  assert.is((await house.history()).at(-1), 'CommitCompleted');
-  assert.equal((await outcomesOf(house))[1], {
+  assert.is((await application.history()).at(-1), 'CommitCompleted');
+  assert.equal((await outcomesOf(application))[1], {
     router: 'core2',
     result: 'failed',
     untouched: true,
@@ -98,41 +100,41 @@ test('as long as it is not up to date, commits are pushed to it and do not wait 
     milliseconds: 0,
     counts: false,
   });
-  house.behave('core2', 'fine');
+  application.behave('core2', 'fine');
   await processes.pass(2 * MINUTES);
-  assert.equal(house.held('core2'), { [LIST]: ['192.0.2.1/32', '192.0.2.2/32'] });
-  assert.equal((await happened(house)).at(-1), 'RouterCaughtUp');
-  house.behave('core2', 'refusing');
-  await deploy(house, 'c3', '192.0.2.3');
+  assert.equal(application.held('core2'), { [LIST]: ['192.0.2.1/32', '192.0.2.2/32'] });
+  assert.equal((await happened(application)).at(-1), 'RouterCaughtUp');
+  application.behave('core2', 'refusing');
+  await deploy(application, 'c3', '192.0.2.3');
   await processes.settle();
-  assert.is((await house.history()).at(-1), 'CommitFailed', 'now it counts');
+  assert.is((await application.history()).at(-1), 'CommitFailed', 'now it counts');
   await processes.stop();
 });
 
-test('what changed since the last commit is not pushed by bringing a router up to date', async ({ house }) => {
-  const processes = await house.start();
-  await deploy(house, 'c1', '192.0.2.1');
+test('what changed since the last commit is not pushed by bringing a router up to date', async ({ application }) => {
+  const processes = await application.start();
+  await deploy(application, 'c1', '192.0.2.1');
   await processes.settle();
-  await askRegion(house, { type: 'DisableRouter', data: { router: 'core2' } });
-  await house.ask(disable(one('192.0.2.9')));
-  edit(house, 'core2', LIST, '');
-  await askRegion(house, { type: 'EnableRouter', data: { router: 'core2' } });
+  await askRegion(application, { type: 'DisableRouter', data: { router: 'core2' } });
+  await application.ask(disable(one('192.0.2.9')));
+  edit(application, 'core2', LIST, '');
+  await askRegion(application, { type: 'EnableRouter', data: { router: 'core2' } });
   await processes.settle();
-  assert.equal(house.held('core2'), { [LIST]: ['192.0.2.1/32'] });
+  assert.equal(application.held('core2'), { [LIST]: ['192.0.2.1/32'] });
   await processes.stop();
 });
 
 // Drift
 
-test('what others change is found within the interval, told once, and put right', async ({ house }) => {
-  const processes = await house.start();
-  await deploy(house, 'c1', '192.0.2.1');
+test('what others change is found within the interval, told once, and put right', async ({ application }) => {
+  const processes = await application.start();
+  await deploy(application, 'c1', '192.0.2.1');
   await processes.settle();
-  edit(house, 'core2', LIST, '192.0.2.1/32\n198.51.100.0/24\n');
+  edit(application, 'core2', LIST, '192.0.2.1/32\n198.51.100.0/24\n');
   await processes.pass(19 * MINUTES);
-  assert.equal(house.held('core2'), { [LIST]: ['192.0.2.1/32'] });
-  assert.equal(await happened(house), ['DriftDetected', 'DriftRepaired']);
-  const [drift] = (await house.log.events('region-1')).filter(({ type }) => type === 'DriftDetected');
+  assert.equal(application.held('core2'), { [LIST]: ['192.0.2.1/32'] });
+  assert.equal(await happened(application), ['DriftDetected', 'DriftRepaired']);
+  const [drift] = (await application.log.events('region-1')).filter(({ type }) => type === 'DriftDetected');
   const { missing, extra, router, list, difference } = Object(drift?.data);
   assert.equal({ missing, extra, router, list }, { missing: 0, extra: 1, router: 'core2', list: LIST });
   assert.equal(difference, { missing: [], extra: ['198.51.100.0/24'], more: 0 });
@@ -140,73 +142,73 @@ test('what others change is found within the interval, told once, and put right'
   await processes.stop();
 });
 
-test('a router whose drift is not put right is told of once, and again when it is right', async ({ house }) => {
-  const processes = await house.start();
-  await deploy(house, 'c1', '192.0.2.1');
-  await askRegion(house, { type: 'ChooseRouterRepair', data: { router: 'core2', repair: false } });
+test('a router whose drift is not put right is told of once, and again when it is right', async ({ application }) => {
+  const processes = await application.start();
+  await deploy(application, 'c1', '192.0.2.1');
+  await askRegion(application, { type: 'ChooseRouterRepair', data: { router: 'core2', repair: false } });
   await processes.settle();
-  edit(house, 'core2', LIST, '');
+  edit(application, 'core2', LIST, '');
   await processes.pass(60 * MINUTES);
-  assert.equal(house.held('core2'), { [LIST]: [] });
-  assert.equal(await happened(house), ['RouterRepairChosen', 'DriftDetected']);
-  edit(house, 'core2', LIST, '192.0.2.1/32\n');
+  assert.equal(application.held('core2'), { [LIST]: [] });
+  assert.equal(await happened(application), ['RouterRepairChosen', 'DriftDetected']);
+  edit(application, 'core2', LIST, '192.0.2.1/32\n');
   await processes.pass(20 * MINUTES);
-  assert.equal(await happened(house), ['RouterRepairChosen', 'DriftDetected', 'DriftRepaired']);
+  assert.equal(await happened(application), ['RouterRepairChosen', 'DriftDetected', 'DriftRepaired']);
   await processes.stop();
 });
 
 test('a list that a commit has failed to bring is left to that commit: no old content comes over a newer one', async ({
-  house,
+  application,
 }) => {
-  const processes = await house.start();
-  await deploy(house, 'c1', '192.0.2.1');
+  const processes = await application.start();
+  await deploy(application, 'c1', '192.0.2.1');
   await processes.settle();
-  house.behave('core1', 'refusing');
-  await deploy(house, 'c2', '192.0.2.2');
+  application.behave('core1', 'refusing');
+  await deploy(application, 'c2', '192.0.2.2');
   await processes.pass(30 * MINUTES);
-  assert.equal(house.held('core2'), { [LIST]: ['192.0.2.1/32', '192.0.2.2/32'] }, 'it has the newer list');
-  assert.equal(await happened(house), []);
+  assert.equal(application.held('core2'), { [LIST]: ['192.0.2.1/32', '192.0.2.2/32'] }, 'it has the newer list');
+  assert.equal(await happened(application), []);
   await processes.stop();
 });
 
 test('with an interval of zero nobody looks', async () => {
-  const house = await openDeploymentHouse({ DRIFT_INTERVAL: 'PT0S' });
+  const application = await openDeploymentHouse({ DRIFT_INTERVAL: 'PT0S' });
   try {
-    await house.log.append('directory-main', {
+    await application.log.append('directory-main', {
       type: 'RegionNameReserved',
       data: { regionId: 1, name: 'ams' },
     });
-    await house.log.append('region-1', { type: 'RegionCreated', data: { regionId: 1, name: 'ams' } });
-    await house.addRouter('core1');
-    edit(house, 'core1', 'Svc-STRAY', '192.0.2.0/24\n');
-    const processes = await house.start();
+    await application.log.append('region-1', { type: 'RegionCreated', data: { regionId: 1, name: 'ams' } });
+    await application.addRouter('core1');
+    edit(application, 'core1', 'Svc-STRAY', '192.0.2.0/24\n');
+    const processes = await application.start();
     await processes.pass(60 * MINUTES);
-    assert.equal(await house.history('region-1', 2), []);
+    assert.equal(await application.history('region-1', 2), []);
     await processes.stop();
   } finally {
-    await house.close();
+    await application.close();
   }
 });
 
 // Checks that are asked for, and lists that belong to nobody
 
-test('a check that is asked for is made at once, and lists of nobody are told and left', async ({ house }) => {
-  const processes = await house.start();
-  await deploy(house, 'c1', '192.0.2.1');
+test('a check that is asked for is made at once, and lists of nobody are told and left', async ({ application }) => {
+  const processes = await application.start();
+  await deploy(application, 'c1', '192.0.2.1');
   await processes.settle();
-  rmSync(join(house.log.folder, 'core1', LIST));
-  edit(house, 'core1', 'Svc-STRAY', '192.0.2.0/24\n');
-  edit(house, 'core1', 'another-file', 'not ours\n');
-  await askRegion(house, { type: 'RequestRouterCheck', data: { router: 'core1', checkId: 'k1', prune: false } });
+  rmSync(join(application.log.folder, 'core1', LIST));
+  edit(application, 'core1', 'Svc-STRAY', '192.0.2.0/24\n');
+  edit(application, 'core1', 'another-file', 'not ours\n');
+  await askRegion(application, { type: 'RequestRouterCheck', data: { router: 'core1', checkId: 'k1', prune: false } });
   await processes.settle();
-  assert.equal(await happened(house), [
+  assert.equal(await happened(application), [
     'RouterCheckRequested',
     'DriftDetected',
     'DriftRepaired',
     'UnownedListsSeen',
     'RouterChecked',
   ]);
-  const checked = (await house.log.events('region-1')).at(-1);
+  const checked = (await application.log.events('region-1')).at(-1);
   assert.equal(checked?.data, {
     regionId: 1,
     router: 'core1',
@@ -219,64 +221,66 @@ test('a check that is asked for is made at once, and lists of nobody are told an
     removed: [],
     problems: [],
   });
-  assert.equal(house.held('core1'), { [LIST]: ['192.0.2.1/32'], 'Svc-STRAY': ['192.0.2.0/24'] });
+  assert.equal(application.held('core1'), { [LIST]: ['192.0.2.1/32'], 'Svc-STRAY': ['192.0.2.0/24'] });
   await processes.stop();
 });
 
-test('pruned, lists of nobody are gone, and only they', async ({ house }) => {
-  const processes = await house.start();
-  await deploy(house, 'c1', '192.0.2.1');
+test('pruned, lists of nobody are gone, and only they', async ({ application }) => {
+  const processes = await application.start();
+  await deploy(application, 'c1', '192.0.2.1');
   await processes.settle();
-  edit(house, 'core1', 'Svc-STRAY', '192.0.2.0/24\n');
-  await askRegion(house, { type: 'RequestRouterCheck', data: { router: 'core1', checkId: 'k1', prune: true } });
+  edit(application, 'core1', 'Svc-STRAY', '192.0.2.0/24\n');
+  await askRegion(application, { type: 'RequestRouterCheck', data: { router: 'core1', checkId: 'k1', prune: true } });
   await processes.settle();
-  assert.equal(house.held('core1'), { [LIST]: ['192.0.2.1/32'] });
-  const checked = (await house.log.events('region-1')).at(-1);
+  assert.equal(application.held('core1'), { [LIST]: ['192.0.2.1/32'] });
+  const checked = (await application.log.events('region-1')).at(-1);
   assert.equal(Object(checked?.data).removed, ['Svc-STRAY']);
   await processes.stop();
 });
 
 test('what a router could not save is told with the commit, and tried again with each look until it is saved', async ({
-  house,
+  application,
 }) => {
-  const processes = await house.start();
-  house.behave('core1', 'forgetful');
-  await deploy(house, 'c1', '192.0.2.1');
+  const processes = await application.start();
+  application.behave('core1', 'forgetful');
+  await deploy(application, 'c1', '192.0.2.1');
   await processes.settle();
-  assert.is((await house.history()).at(-1), 'CommitCompleted');
+  assert.is((await application.history()).at(-1), 'CommitCompleted');
   const because = 'not-saved: was not saved: permission denied';
   const held = { router: 'core1', result: 'confirmed', untouched: false, milliseconds: 0 };
-  assert.equal((await outcomesOf(house))[0], { ...held, because, saved: false });
-  assert.equal(await happened(house), ['RouterNotSaved']);
-  assert.ok(house.log.lines.some(({ level, message }) => level === 'warn' && message.includes('could not save it')));
+  assert.equal((await outcomesOf(application))[0], { ...held, because, saved: false });
+  assert.equal(await happened(application), ['RouterNotSaved']);
+  assert.ok(
+    application.log.lines.some(({ level, message }) => level === 'warn' && message.includes('could not save it')),
+  );
   await processes.pass(40 * MINUTES);
-  assert.equal(await happened(house), ['RouterNotSaved'], 'said once');
-  house.behave('core1', 'fine');
+  assert.equal(await happened(application), ['RouterNotSaved'], 'said once');
+  application.behave('core1', 'fine');
   await processes.pass(40 * MINUTES);
-  assert.equal(await happened(house), ['RouterNotSaved', 'RouterSaved']);
+  assert.equal(await happened(application), ['RouterNotSaved', 'RouterSaved']);
   await processes.stop();
 });
 
-test('a change that a router saves ends what it could not save before', async ({ house }) => {
-  const processes = await house.start();
-  house.behave('core1', 'forgetful');
-  await deploy(house, 'c1', '192.0.2.1');
+test('a change that a router saves ends what it could not save before', async ({ application }) => {
+  const processes = await application.start();
+  application.behave('core1', 'forgetful');
+  await deploy(application, 'c1', '192.0.2.1');
   await processes.settle();
-  house.behave('core1', 'fine');
-  await deploy(house, 'c2', '192.0.2.2');
+  application.behave('core1', 'fine');
+  await deploy(application, 'c2', '192.0.2.2');
   await processes.settle();
-  assert.equal(await happened(house), ['RouterNotSaved', 'RouterSaved']);
+  assert.equal(await happened(application), ['RouterNotSaved', 'RouterSaved']);
   await processes.stop();
 });
 
-test('pruned where nothing can be saved, lists are gone, and what is not saved is said', async ({ house }) => {
-  const processes = await house.start();
-  edit(house, 'core1', 'Svc-STRAY', '192.0.2.0/24\n');
-  house.behave('core1', 'forgetful');
-  await askRegion(house, { type: 'RequestRouterCheck', data: { router: 'core1', checkId: 'k1', prune: true } });
+test('pruned where nothing can be saved, lists are gone, and what is not saved is said', async ({ application }) => {
+  const processes = await application.start();
+  edit(application, 'core1', 'Svc-STRAY', '192.0.2.0/24\n');
+  application.behave('core1', 'forgetful');
+  await askRegion(application, { type: 'RequestRouterCheck', data: { router: 'core1', checkId: 'k1', prune: true } });
   await processes.settle();
-  assert.equal(house.held('core1'), {});
-  const { removed, unowned, problems } = Object((await house.log.events('region-1')).at(-1)?.data);
+  assert.equal(application.held('core1'), {});
+  const { removed, unowned, problems } = Object((await application.log.events('region-1')).at(-1)?.data);
   assert.equal(
     { removed, unowned, problems },
     {
@@ -285,55 +289,59 @@ test('pruned where nothing can be saved, lists are gone, and what is not saved i
       problems: ['not-saved: was not saved: permission denied'],
     },
   );
-  assert.equal(await happened(house), ['RouterCheckRequested', 'RouterNotSaved', 'RouterChecked']);
+  assert.equal(await happened(application), ['RouterCheckRequested', 'RouterNotSaved', 'RouterChecked']);
   await processes.stop();
 });
 
-test('a router that can not be reached is no drift', async ({ house }) => {
-  const processes = await house.start();
-  await deploy(house, 'c1', '192.0.2.1');
+test('a router that can not be reached is no drift', async ({ application }) => {
+  const processes = await application.start();
+  await deploy(application, 'c1', '192.0.2.1');
   await processes.settle();
-  house.behave('core1', 'refusing');
-  await askRegion(house, { type: 'RequestRouterCheck', data: { router: 'core1', checkId: 'k1', prune: false } });
+  application.behave('core1', 'refusing');
+  await askRegion(application, { type: 'RequestRouterCheck', data: { router: 'core1', checkId: 'k1', prune: false } });
   await processes.settle();
-  assert.equal(await happened(house), ['RouterCheckRequested', 'RouterChecked']);
-  assert.equal(Object((await house.log.events('region-1')).at(-1)?.data).problems, ['unreachable: core1 is down']);
+  assert.equal(await happened(application), ['RouterCheckRequested', 'RouterChecked']);
+  assert.equal(Object((await application.log.events('region-1')).at(-1)?.data).problems, [
+    'unreachable: core1 is down',
+  ]);
   await processes.stop();
 });
 
-test('a server that dies in the middle of a check makes it after its restart', async ({ house }) => {
-  const first = await house.start();
-  await deploy(house, 'c1', '192.0.2.1');
+test('a server that dies in the middle of a check makes it after its restart', async ({ application }) => {
+  const first = await application.start();
+  await deploy(application, 'c1', '192.0.2.1');
   await first.settle();
-  house.behave('core1', 'silent');
-  await askRegion(house, { type: 'RequestRouterCheck', data: { router: 'core1', checkId: 'k1', prune: false } });
+  application.behave('core1', 'silent');
+  await askRegion(application, { type: 'RequestRouterCheck', data: { router: 'core1', checkId: 'k1', prune: false } });
   await first.stop(false);
-  house.behave('core1', 'fine');
-  edit(house, 'core1', LIST, '');
-  const second = await house.start();
+  application.behave('core1', 'fine');
+  edit(application, 'core1', LIST, '');
+  const second = await application.start();
   await second.settle();
-  assert.equal((await happened(house)).at(-1), 'RouterChecked');
-  assert.equal(house.held('core1'), { [LIST]: ['192.0.2.1/32'] });
+  assert.equal((await happened(application)).at(-1), 'RouterChecked');
+  assert.equal(application.held('core1'), { [LIST]: ['192.0.2.1/32'] });
   await second.stop();
 });
 
 // All or nothing
 
-test('where all routers take a list together, one that is down keeps the others as they were', async ({ house }) => {
-  await askRegion(house, { type: 'ChooseDeployPolicy', data: { deployPolicy: 'all-or-nothing' } });
-  const processes = await house.start();
-  await deploy(house, 'c1', '192.0.2.1');
+test('where all routers take a list together, one that is down keeps the others as they were', async ({
+  application,
+}) => {
+  await askRegion(application, { type: 'ChooseDeployPolicy', data: { deployPolicy: 'all-or-nothing' } });
+  const processes = await application.start();
+  await deploy(application, 'c1', '192.0.2.1');
   await processes.settle();
-  house.behave('core2', 'refusing');
-  await deploy(house, 'c2', '192.0.2.2');
+  application.behave('core2', 'refusing');
+  await deploy(application, 'c2', '192.0.2.2');
   await processes.settle();
-  assert.is((await house.history()).at(-1), 'CommitFailed');
-  for (const router of ['core1', 'core2']) assert.equal(house.held(router), { [LIST]: ['192.0.2.1/32'] });
-  house.behave('core2', 'fine');
+  assert.is((await application.history()).at(-1), 'CommitFailed');
+  for (const router of ['core1', 'core2']) assert.equal(application.held(router), { [LIST]: ['192.0.2.1/32'] });
+  application.behave('core2', 'fine');
   await processes.pass(2 * MINUTES);
-  assert.is((await house.history()).at(-1), 'CommitCompleted');
+  assert.is((await application.history()).at(-1), 'CommitCompleted');
   for (const router of ['core1', 'core2'])
-    assert.equal(house.held(router), { [LIST]: ['192.0.2.1/32', '192.0.2.2/32'] });
+    assert.equal(application.held(router), { [LIST]: ['192.0.2.1/32', '192.0.2.2/32'] });
   await processes.stop();
 });
 

@@ -6,7 +6,7 @@ import { systemClock } from '../../../src/adapters/clock.ts';
 import { systemIds } from '../../../src/adapters/ids.ts';
 import { createOpenRouter } from '../../../src/adapters/routers/open-router.ts';
 import type { CustomerCommand } from '../../../src/commands/ip-control/customer.ts';
-import { createListTurns } from '../../../src/concurrency/keyed-mutex.ts';
+import { createKeyedMutex } from '../../../src/concurrency/keyed-mutex.ts';
 import { whitelistStatus } from '../../../src/domain/ip-control/source-whitelist-ledger.ts';
 import { isRefusal } from '../../../src/kernel/decider.ts';
 import { openAggregates } from '../../../src/main/aggregates.ts';
@@ -46,7 +46,7 @@ async function start() {
     ...aggregates,
     store: log.store,
     driverOf: (regionId, settings) => gate.before(drivers.driverOf(regionId, settings)),
-    turns: createListTurns(),
+    turns: createKeyedMutex(),
     clock: systemClock,
     log: log.log,
     timeoutMilliseconds: 30_000,

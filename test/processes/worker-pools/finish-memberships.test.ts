@@ -43,46 +43,56 @@ test('a scope that a pool gave back, by itself or with its deletion, follows as 
 });
 
 test('what a command left undone is finished, and a duty that is out of date does nothing', async () => {
-  const house = await openWorkerPoolHouse();
+  const application = await openWorkerPoolHouse();
   try {
-    await foundPool(house);
-    accepted(await house.scopes.handle('kali', { type: 'CreateScope', data: { scope: 'kali' } }, house.context));
-    const perform = performFinishMembership(house);
+    await foundPool(application);
+    accepted(
+      await application.scopes.handle('kali', { type: 'CreateScope', data: { scope: 'kali' } }, application.context),
+    );
+    const perform = performFinishMembership(application);
     const signal = new AbortController().signal;
     accepted(
-      await house.workerPools.handle('spot', { type: 'AdmitScope', data: { scope: 'kali', ...terms } }, house.context),
+      await application.workerPools.handle(
+        'spot',
+        { type: 'AdmitScope', data: { scope: 'kali', ...terms } },
+        application.context,
+      ),
     );
     const into = { type: 'FollowIntoScope', id: 'x', data: { scope: 'kali', pool: 'spot', ...terms } } as const;
     const out = { type: 'FollowOutOfScope', id: 'y', data: { scope: 'kali', pool: 'spot' } } as const;
     await perform(out, signal);
-    assert.equal((await house.scopes.state('kali')).state.pools, {});
+    assert.equal((await application.scopes.state('kali')).state.pools, {});
     await perform(into, signal);
-    assert.equal((await house.scopes.state('kali')).state.pools, { spot: terms });
-    accepted(await removeScopeWorkerPool({ scope: 'kali', pool: 'spot' }, house.context, house));
+    assert.equal((await application.scopes.state('kali')).state.pools, { spot: terms });
+    accepted(await removeScopeWorkerPool({ scope: 'kali', pool: 'spot' }, application.context, application));
     await perform(into, signal);
-    assert.equal((await house.scopes.state('kali')).state.pools, {});
+    assert.equal((await application.scopes.state('kali')).state.pools, {});
   } finally {
-    await house.close();
+    await application.close();
   }
 });
 
 test('two scopes that want a pool for one at the same moment: one gets it, whichever process asks', async () => {
-  const house = await openWorkerPoolHouse();
+  const application = await openWorkerPoolHouse();
   try {
-    await foundPool(house, { instance_wide: false });
-    accepted(await removeScopeWorkerPool(of, house.context, house));
+    await foundPool(application, { instance_wide: false });
+    accepted(await removeScopeWorkerPool(of, application.context, application));
     const names = ['s1', 's2', 's3', 's4'];
     for (const name of names) {
-      accepted(await house.scopes.handle(name, { type: 'CreateScope', data: { scope: name } }, house.context));
+      accepted(
+        await application.scopes.handle(name, { type: 'CreateScope', data: { scope: name } }, application.context),
+      );
     }
     const answers = await Promise.all(
-      names.map((scope) => addScopeWorkerPool({ scope, pool: 'spot' }, {}, house.context, house.anotherProcess())),
+      names.map((scope) =>
+        addScopeWorkerPool({ scope, pool: 'spot' }, {}, application.context, application.anotherProcess()),
+      ),
     );
     assert.is(answers.filter((answer) => !isRefusal(answer)).length, 1);
-    const states = await Promise.all(names.map((name) => house.scopes.state(name)));
+    const states = await Promise.all(names.map((name) => application.scopes.state(name)));
     assert.is(states.filter(({ state }) => 'spot' in state.pools).length, 1);
   } finally {
-    await house.close();
+    await application.close();
   }
 });
 

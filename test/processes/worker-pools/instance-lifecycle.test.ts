@@ -109,9 +109,9 @@ test('a pool deleted by force ends what runs, and what has not begun gives its p
 
 type Tools = Pick<WorkerPoolHouse, 'workerPools' | 'workers' | 'assets' | 'secrets'>;
 
-async function states(house: WorkerPoolHouse): Promise<readonly RunState[]> {
+async function states(application: WorkerPoolHouse): Promise<readonly RunState[]> {
   const events = [];
-  for await (const page of house.store.readAll(-1n)) events.push(...page);
+  for await (const page of application.store.readAll(-1n)) events.push(...page);
   const watched = new Set<string>(instanceLifecycle.handles);
   // The codec has checked them; these are the types that the process names.
   return [...foldViews(instanceLifecycle, events.filter(({ type }) => watched.has(type)) as never[]).values()];
@@ -120,160 +120,160 @@ async function states(house: WorkerPoolHouse): Promise<readonly RunState[]> {
 /** What one server performs its duties with, as long as it runs. */
 const performing = new WeakMap<Tools, Perform<InstanceDuty>>();
 
-function openPerform(house: WorkerPoolHouse, cloud: DummyCloud, tools: Tools): Perform<InstanceDuty> {
+function openPerform(application: WorkerPoolHouse, cloud: DummyCloud, tools: Tools): Perform<InstanceDuty> {
   return performInstanceLifecycle({
     ...tools,
     openCloud: cloud.openCloud,
-    clock: house.clock,
-    ids: house.ids,
+    clock: application.clock,
+    ids: application.ids,
     serverUrl: 'http://127.0.0.1:8080',
     launchPatienceMilliseconds: 600_000,
   });
 }
 
 /** Pays what is owed, one duty after another, until nothing is; a failure ends the round. */
-async function settle(house: WorkerPoolHouse, cloud: DummyCloud, tools: Tools = house): Promise<void> {
-  const perform = performing.get(tools) ?? openPerform(house, cloud, tools);
+async function settle(application: WorkerPoolHouse, cloud: DummyCloud, tools: Tools = application): Promise<void> {
+  const perform = performing.get(tools) ?? openPerform(application, cloud, tools);
   performing.set(tools, perform);
   for (let round = 0; round < 50; round += 1) {
-    const duties = (await states(house)).flatMap((state) => instanceLifecycle.owed(state, () => 0));
+    const duties = (await states(application)).flatMap((state) => instanceLifecycle.owed(state, () => 0));
     if (duties.length === 0) return;
     for (const duty of duties) await perform(duty, new AbortController().signal);
   }
   throw new Error('still owing after 50 rounds');
 }
 
-async function reserve(house: WorkerPoolHouse, runs: readonly string[]): Promise<void> {
-  const data = { runs, because: 'asked', at: house.clock.nowText(), partly: false };
-  accepted(await house.workerPools.handle('spot', { type: 'ReserveInstances', data }, house.context));
+async function reserve(application: WorkerPoolHouse, runs: readonly string[]): Promise<void> {
+  const data = { runs, because: 'asked', at: application.clock.nowText(), partly: false };
+  accepted(await application.workerPools.handle('spot', { type: 'ReserveInstances', data }, application.context));
 }
 
-async function askForEnd(house: WorkerPoolHouse, worker: string): Promise<void> {
-  const data = { code: 'asked', because: 'asked', forced: false, at: house.clock.nowText() };
-  accepted(await house.workers.handle(worker, { type: 'RequestTermination', data }, house.context));
+async function askForEnd(application: WorkerPoolHouse, worker: string): Promise<void> {
+  const data = { code: 'asked', because: 'asked', forced: false, at: application.clock.nowText() };
+  accepted(await application.workers.handle(worker, { type: 'RequestTermination', data }, application.context));
 }
 
-async function inHouse(work: (house: WorkerPoolHouse, cloud: DummyCloud) => Promise<void>): Promise<void> {
-  const house = await openWorkerPoolHouse();
+async function inHouse(work: (application: WorkerPoolHouse, cloud: DummyCloud) => Promise<void>): Promise<void> {
+  const application = await openWorkerPoolHouse();
   try {
-    const cloud = createDummyCloud(house.clock);
-    await foundPool(house);
-    await work(house, cloud);
+    const cloud = createDummyCloud(application.clock);
+    await foundPool(application);
+    await work(application, cloud);
     assert.is(cloud.openCount(), 0, 'every account that was opened is closed');
   } finally {
-    await house.close();
+    await application.close();
   }
 }
 
-async function usedSeconds(house: WorkerPoolHouse): Promise<number> {
-  await house.catchUp();
-  const view = await house.views.poolUsage.get('spot');
-  return poolMonthMilliseconds(view, '2026-11', house.clock.now().epochMilliseconds) / 1000;
+async function usedSeconds(application: WorkerPoolHouse): Promise<number> {
+  await application.catchUp();
+  const view = await application.views.poolUsage.get('spot');
+  return poolMonthMilliseconds(view, '2026-11', application.clock.now().epochMilliseconds) / 1000;
 }
 
 test('an instance is created, accounted from its creation, ended, accounted once, and its worker used again', () =>
-  inHouse(async (house, cloud) => {
-    await reserve(house, ['a', 'b']);
-    await settle(house, cloud);
+  inHouse(async (application, cloud) => {
+    await reserve(application, ['a', 'b']);
+    await settle(application, cloud);
     assert.equal(
       cloud.instances().map((instance) => instance.run),
       ['a', 'b'],
     );
     assert.match(cloud.requests()[0]!.userData[0]!, '"hostname": "spot-001"');
-    await house.clock.advance({ hours: 1 });
-    assert.is(await usedSeconds(house), 7200);
-    await askForEnd(house, 'spot-001');
-    await settle(house, cloud);
+    await application.clock.advance({ hours: 1 });
+    assert.is(await usedSeconds(application), 7200);
+    await askForEnd(application, 'spot-001');
+    await settle(application, cloud);
     assert.equal(
       cloud.instances().map((instance) => instance.run),
       ['b'],
     );
-    await house.clock.advance({ hours: 1 });
-    assert.is(await usedSeconds(house), 3600 + 7200);
-    await reserve(house, ['c']);
-    await settle(house, cloud);
-    const view = await house.views.workers.get('spot-001');
-    await house.catchUp();
-    assert.is((await house.views.workers.get('spot-001'))?.run, 'c');
-    assert.is((await house.views.workers.get('spot-001'))?.registeredAt, view?.registeredAt);
+    await application.clock.advance({ hours: 1 });
+    assert.is(await usedSeconds(application), 3600 + 7200);
+    await reserve(application, ['c']);
+    await settle(application, cloud);
+    const view = await application.views.workers.get('spot-001');
+    await application.catchUp();
+    assert.is((await application.views.workers.get('spot-001'))?.run, 'c');
+    assert.is((await application.views.workers.get('spot-001'))?.registeredAt, view?.registeredAt);
   }));
 
 test('a termination that fails and is tried again and again is one account', () =>
-  inHouse(async (house, cloud) => {
-    await reserve(house, ['a']);
-    await settle(house, cloud);
-    await house.clock.advance({ minutes: 10 });
-    await askForEnd(house, 'spot-001');
+  inHouse(async (application, cloud) => {
+    await reserve(application, ['a']);
+    await settle(application, cloud);
+    await application.clock.advance({ minutes: 10 });
+    await askForEnd(application, 'spot-001');
     cloud.fail(
       { call: 'terminate', code: 'unreachable' },
       { call: 'terminate', code: 'outcome-unknown', after: true },
       { call: 'terminate', code: 'timed-out' },
     );
     for (let tries = 1; tries <= 3; tries += 1) {
-      await settle(house, cloud).then(
+      await settle(application, cloud).then(
         () => assert.unreachable('it was to fail'),
         () => undefined,
       );
     }
-    await settle(house, cloud);
+    await settle(application, cloud);
     assert.is(cloud.calls()['terminate'], 4);
-    assert.is(await usedSeconds(house), 600);
-    await house.clock.advance({ hours: 5 });
-    assert.is(await usedSeconds(house), 600);
+    assert.is(await usedSeconds(application), 600);
+    await application.clock.advance({ hours: 5 });
+    assert.is(await usedSeconds(application), 600);
   }));
 
 test('an instance whose creation was answered by nobody is found again, not created twice', () =>
-  inHouse(async (house, cloud) => {
-    await reserve(house, ['a']);
+  inHouse(async (application, cloud) => {
+    await reserve(application, ['a']);
     cloud.fail({ call: 'create', code: 'outcome-unknown', after: true });
-    await settle(house, cloud).then(
+    await settle(application, cloud).then(
       () => assert.unreachable('it was to fail'),
       () => undefined,
     );
-    const createdAt = house.clock.nowText();
-    await house.clock.advance({ minutes: 3 });
-    await settle(house, cloud);
+    const createdAt = application.clock.nowText();
+    await application.clock.advance({ minutes: 3 });
+    await settle(application, cloud);
     assert.is(cloud.createdCount(), 1);
-    await house.catchUp();
-    assert.is((await house.views.workers.get('spot-001'))?.instanceCreatedAt, createdAt);
-    assert.is(await usedSeconds(house), 180);
+    await application.catchUp();
+    assert.is((await application.views.workers.get('spot-001'))?.instanceCreatedAt, createdAt);
+    assert.is(await usedSeconds(application), 180);
   }));
 
 test('a launch that the provider refuses is recorded with its reason and gives its place back', () =>
-  inHouse(async (house, cloud) => {
-    await reserve(house, ['a']);
+  inHouse(async (application, cloud) => {
+    await reserve(application, ['a']);
     cloud.fail({ call: 'create', code: 'no-capacity' });
-    await settle(house, cloud);
-    await house.catchUp();
-    const worker = await house.views.workers.get('spot-001');
+    await settle(application, cloud);
+    await application.catchUp();
+    const worker = await application.views.workers.get('spot-001');
     assert.is(worker?.phase, 'stopped');
     assert.is(worker?.failure?.code, 'no-capacity');
-    assert.equal((await house.views.workerPools.get('spot'))?.active, []);
-    assert.is(await usedSeconds(house), 0);
+    assert.equal((await application.views.workerPools.get('spot'))?.active, []);
+    assert.is(await usedSeconds(application), 0);
   }));
 
 test('after the patience with an uncertain launch, what the provider lists is what counts', () =>
-  inHouse(async (house, cloud) => {
+  inHouse(async (application, cloud) => {
     const unreachable = { call: 'create', code: 'unreachable' } as const;
     for (const [wanted, isCreated] of [
       ['a', false],
       ['b', true],
     ] as const) {
-      await reserve(house, [wanted]);
+      await reserve(application, [wanted]);
       // A clock that is set forward is no patience.
       for (const { seconds } of [{ seconds: 0 }, { seconds: 7_200 }]) {
-        house.clock.setWallClock(house.clock.now().add({ seconds }));
+        application.clock.setWallClock(application.clock.now().add({ seconds }));
         cloud.fail(isCreated ? { ...unreachable, after: true } : unreachable);
-        await settle(house, cloud).then(
+        await settle(application, cloud).then(
           () => assert.unreachable('it was to fail'),
           () => undefined,
         );
       }
-      await house.clock.advance({ minutes: 11 });
+      await application.clock.advance({ minutes: 11 });
       cloud.fail(unreachable);
-      await settle(house, cloud);
-      await house.catchUp();
-      const worker = await house.views.workers.get('spot-001');
+      await settle(application, cloud);
+      await application.catchUp();
+      const worker = await application.views.workers.get('spot-001');
       if (isCreated) assert.is(worker?.phase, 'booting');
       else assert.is(worker?.failure?.code, 'unreachable');
     }
@@ -281,52 +281,56 @@ test('after the patience with an uncertain launch, what the provider lists is wh
   }));
 
 test('a running task holds its instance until it has ended', () =>
-  inHouse(async (house, cloud) => {
-    await reserve(house, ['a']);
-    await settle(house, cloud);
-    const at = () => house.clock.nowText();
+  inHouse(async (application, cloud) => {
+    await reserve(application, ['a']);
+    await settle(application, cloud);
+    const at = () => application.clock.nowText();
     const connect = {
       type: 'RecordWorkerConnected',
       data: { run: 'a', dynamicMetadata: { cpus: 4 }, at: at() },
     } as const;
-    accepted(await house.workers.handle('spot-001', connect, house.context));
+    accepted(await application.workers.handle('spot-001', connect, application.context));
     const task = { type: 'StartTask', data: { task: 't', scope: 'debian', expectedSeconds: 60, at: at() } } as const;
-    accepted(await house.workers.handle('spot-001', task, house.context));
-    await askForEnd(house, 'spot-001');
-    await settle(house, cloud);
+    accepted(await application.workers.handle('spot-001', task, application.context));
+    await askForEnd(application, 'spot-001');
+    await settle(application, cloud);
     assert.is(cloud.instances().length, 1);
     accepted(
-      await house.workers.handle('spot-001', { type: 'FinishTask', data: { task: 't', at: at() } }, house.context),
+      await application.workers.handle(
+        'spot-001',
+        { type: 'FinishTask', data: { task: 't', at: at() } },
+        application.context,
+      ),
     );
-    await settle(house, cloud);
+    await settle(application, cloud);
     assert.is(cloud.instances().length, 0);
   }));
 
 test('a pool deleted by force ends everything and leaves no secret of its runs', () =>
-  inHouse(async (house, cloud) => {
-    await reserve(house, ['a', 'b']);
-    await settle(house, cloud);
-    assert.is(house.secretIds().filter((id) => id.startsWith('activation-')).length, 2);
-    const options = { force: true, at: house.clock.nowText() };
-    const answer = accepted(await deleteWorkerPool('spot', options, house.context, house));
+  inHouse(async (application, cloud) => {
+    await reserve(application, ['a', 'b']);
+    await settle(application, cloud);
+    assert.is(application.secretIds().filter((id) => id.startsWith('activation-')).length, 2);
+    const options = { force: true, at: application.clock.nowText() };
+    const answer = accepted(await deleteWorkerPool('spot', options, application.context, application));
     assert.equal(answer, { scopes: ['debian'], ending: ['spot-001', 'spot-002'] });
-    await settle(house, cloud);
+    await settle(application, cloud);
     assert.is(cloud.instances().length, 0);
     assert.equal(
-      (await house.workerPools.state('spot')).state.slots.filter(({ isActive }) => isActive),
+      (await application.workerPools.state('spot')).state.slots.filter(({ isActive }) => isActive),
       [],
     );
     assert.equal(
-      house.secretIds().filter((id) => id.startsWith('activation-')),
+      application.secretIds().filter((id) => id.startsWith('activation-')),
       [],
     );
-    assert.equal((await house.scopes.state('debian')).state.pools, {});
+    assert.equal((await application.scopes.state('debian')).state.pools, {});
   }));
 
 test('an instance is ended with the account that created it, whatever the pool says by then', () =>
-  inHouse(async (house, cloud) => {
-    await reserve(house, ['a']);
-    await settle(house, cloud);
+  inHouse(async (application, cloud) => {
+    await reserve(application, ['a']);
+    await settle(application, cloud);
     const other: AssetRecord = {
       category: 'cloud-provider-account',
       name: 'hcloud-2',
@@ -334,40 +338,44 @@ test('an instance is ended with the account that created it, whatever the pool s
       configuration: {},
       credential_names: ['api_token'],
     };
-    accepted(await keepAsset(other, { api_token: 'hunter3' }, house.context, house));
+    accepted(await keepAsset(other, { api_token: 'hunter3' }, application.context, application));
     const changes = { provider_account: 'hcloud-2' };
-    const assets = await assetFacts(house.assets, undefined, changes);
+    const assets = await assetFacts(application.assets, undefined, changes);
     accepted(
-      await house.workerPools.handle('spot', { type: 'EditWorkerPool', data: { changes, assets } }, house.context),
+      await application.workerPools.handle(
+        'spot',
+        { type: 'EditWorkerPool', data: { changes, assets } },
+        application.context,
+      ),
     );
-    await askForEnd(house, 'spot-001');
-    await settle(house, cloud);
-    await reserve(house, ['b']);
-    await settle(house, cloud);
+    await askForEnd(application, 'spot-001');
+    await settle(application, cloud);
+    await reserve(application, ['b']);
+    await settle(application, cloud);
     assert.equal(cloud.accounts(), ['hcloud', 'hcloud', 'hcloud-2']);
   }));
 
 test('a crash before or after any step loses nothing and does nothing twice', async () => {
   for (let crashAt = 1; ; crashAt += 1) {
-    const house = await openWorkerPoolHouse();
+    const application = await openWorkerPoolHouse();
     try {
-      const cloud = createDummyCloud(house.clock);
-      await foundPool(house);
-      await reserve(house, ['a']);
-      const crashed = await settle(house, cloud, crashing(house, crashAt)).then(
+      const cloud = createDummyCloud(application.clock);
+      await foundPool(application);
+      await reserve(application, ['a']);
+      const crashed = await settle(application, cloud, crashing(application, crashAt)).then(
         () => false,
         () => true,
       );
       // Another process takes over.
-      await settle(house, cloud, { ...house, ...house.anotherProcess() });
+      await settle(application, cloud, { ...application, ...application.anotherProcess() });
       assert.is(cloud.createdCount(), 1, `crash ${crashAt}`);
-      await askForEnd(house, 'spot-001');
-      await settle(house, cloud, crashing(house, crashAt)).catch(() => undefined);
-      await settle(house, cloud, { ...house, ...house.anotherProcess() });
+      await askForEnd(application, 'spot-001');
+      await settle(application, cloud, crashing(application, crashAt)).catch(() => undefined);
+      await settle(application, cloud, { ...application, ...application.anotherProcess() });
       assert.is(cloud.instances().length, 0);
-      assert.equal((await states(house)).length, 0);
+      assert.equal((await states(application)).length, 0);
       assert.equal(
-        house.secretIds().filter((id) => id.startsWith('activation-')),
+        application.secretIds().filter((id) => id.startsWith('activation-')),
         [],
       );
       if (!crashed) {
@@ -375,15 +383,15 @@ test('a crash before or after any step loses nothing and does nothing twice', as
         return;
       }
     } finally {
-      await house.close();
+      await application.close();
     }
   }
 });
 
 /** Tools of a process that dies at its n-th change: for odd n before it is made, for even n after it. */
-function crashing(house: WorkerPoolHouse, crashAt: number): Tools {
+function crashing(application: WorkerPoolHouse, crashAt: number): Tools {
   let changes = 0;
-  const { workerPools, workers, assets } = house.anotherProcess();
+  const { workerPools, workers, assets } = application.anotherProcess();
   async function change<T>(work: () => Promise<T>): Promise<T> {
     changes += 1;
     const dies = changes === Math.ceil(crashAt / 2);
@@ -397,9 +405,9 @@ function crashing(house: WorkerPoolHouse, crashAt: number): Tools {
     workerPools: { ...workerPools, handle: (...args) => change(() => workerPools.handle(...args)) },
     workers: { ...workers, handle: (...args) => change(() => workers.handle(...args)) },
     secrets: {
-      ...house.secrets,
-      put: (id, value) => change(() => house.secrets.put(id, value)),
-      remove: (id) => change(() => house.secrets.remove(id)),
+      ...application.secrets,
+      put: (id, value) => change(() => application.secrets.put(id, value)),
+      remove: (id) => change(() => application.secrets.remove(id)),
     },
   };
 }

@@ -64,11 +64,11 @@ async function putBack(
 }
 
 function projectorOf(
-  shelves: Shelves,
+  viewCaches: Shelves,
   changes: Partial<ProjectorDependencies> & Pick<ProjectorDependencies, 'readModels'>,
   log: EmbeddedLog,
 ) {
-  return openProjector(Object.values(shelves), {
+  return openProjector(Object.values(viewCaches), {
     store: log.store,
     clock: log.clock,
     log: log.log,
@@ -84,15 +84,15 @@ async function shownBy(
   log: EmbeddedLog,
   changes: Partial<ProjectorDependencies> = {},
 ): Promise<Readonly<{ views: unknown; saved: unknown; ahead: AheadOfLog | undefined }>> {
-  const shelves = openShelves(readModels);
-  const projector = projectorOf(shelves, { store, readModels, ...changes }, log);
+  const viewCaches = openShelves(readModels);
+  const projector = projectorOf(viewCaches, { store, readModels, ...changes }, log);
   const ahead = await projector.open();
   await projector.catchUp();
   const views: Record<string, unknown> = {};
-  for (const shelf of Object.values(shelves)) {
-    for (const { key, view } of await shelf.list()) views[`${shelf.name}/${key}`] = plain(view);
+  for (const viewCache of Object.values(viewCaches)) {
+    for (const { key, view } of await viewCache.list()) views[`${viewCache.name}/${key}`] = plain(view);
   }
-  return { views, saved: await storedDocuments(readModels, shelves), ahead };
+  return { views, saved: await storedDocuments(readModels, viewCaches), ahead };
 }
 
 /** What a fold of the whole log gives. */
@@ -196,11 +196,11 @@ test('without that event, a log that ends before their position is enough to hav
 test('a rebuild of some tells it before it drops what shows it', async ({ log }) => {
   const { store, close } = await putBack(log, INSTEAD);
   const readModels = log.readModels();
-  const shelves = Object.values(openShelves(readModels)).filter(({ name }) => name === 'customers');
+  const viewCaches = Object.values(openShelves(readModels)).filter(({ name }) => name === 'customers');
   const told: string[] = [];
   const whenAhead = async ({ views }: AheadOfLog): Promise<void> =>
     void told.push(...views.map(({ collection }) => collection.projection));
-  await rebuildProjections(shelves, { ...log, store, readModels, whenAhead }, () => undefined);
+  await rebuildProjections(viewCaches, { ...log, store, readModels, whenAhead }, () => undefined);
   assert.equal(told, ['customers']);
   assert.is(await findAheadOfLog(['customers'], { ...log, store, readModels }), undefined);
   await close();

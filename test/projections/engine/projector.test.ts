@@ -13,7 +13,7 @@ import {
   type ProjectorDependencies,
 } from '../../../src/projections/engine/projector.ts';
 import { rebuildProjections } from '../../../src/projections/engine/rebuild.ts';
-import { type Shelf, shelfOf } from '../../../src/projections/engine/view-cache.ts';
+import { type ViewCache, viewCacheOf } from '../../../src/projections/engine/view-cache.ts';
 import { plain } from '../../specification.ts';
 import { type EmbeddedLog, openEmbeddedLog } from '../../support/stores/embedded-log.ts';
 import { waitUntil } from '../../support/wait-until.ts';
@@ -36,8 +36,8 @@ test.after.each((state) => state.log.close());
 /** A process that keeps views: its shelves, its projector, and its connection to the read models. */
 function viewsOf(log: EmbeddedLog, changes: Partial<ProjectorDependencies> = {}) {
   const readModels = changes.readModels ?? log.readModels();
-  const shelves = openShelves(readModels);
-  const projector = openProjector(Object.values(shelves), {
+  const viewCaches = openShelves(readModels);
+  const projector = openProjector(Object.values(viewCaches), {
     store: log.store,
     readModels,
     clock: log.clock,
@@ -45,7 +45,7 @@ function viewsOf(log: EmbeddedLog, changes: Partial<ProjectorDependencies> = {})
     writes: true,
     ...changes,
   });
-  return { readModels, shelves, projector };
+  return { readModels, viewCaches, projector };
 }
 
 /** Runs a projector until it is stopped. */
@@ -68,20 +68,20 @@ async function isShown(projector: Projector, store: EventStore): Promise<void> {
 }
 
 /** All views as readers see them. */
-async function shown(shelves: Shelves): Promise<unknown> {
+async function shown(viewCaches: Shelves): Promise<unknown> {
   const views: Record<string, unknown> = {};
-  for (const shelf of Object.values(shelves)) {
-    for (const { key, view } of await shelf.list()) views[`${shelf.name}/${key}`] = plain(view);
+  for (const viewCache of Object.values(viewCaches)) {
+    for (const { key, view } of await viewCache.list()) views[`${viewCache.name}/${key}`] = plain(view);
   }
   return views;
 }
 
 /** What a process that was never interrupted, and never saved, shows. */
 async function expectedViews(log: EmbeddedLog): Promise<unknown> {
-  const { shelves, projector } = viewsOf(log, { writes: false, readModels: await emptyReadModels() });
+  const { viewCaches, projector } = viewsOf(log, { writes: false, readModels: await emptyReadModels() });
   await projector.open();
   await projector.catchUp();
-  return shown(shelves);
+  return shown(viewCaches);
 }
 
 async function emptyReadModels(): Promise<ReadModels> {
@@ -124,7 +124,7 @@ const story: fc.Arbitrary<Story> = fc.array(fc.tuple(fc.nat(7), fc.nat(255)), {
 // Reading one's own writes
 
 test('what was recorded is shown when its position is reached', async ({ log }) => {
-  const { shelves, projector } = viewsOf(log);
+  const { viewCaches, projector } = viewsOf(log);
   await projector.open();
   const run = running(projector);
   const { customers, tell } = storyteller(log);
@@ -132,7 +132,7 @@ test('what was recorded is shown when its position is reached', async ({ log }) 
   for (const host of [1, 2, 3]) {
     const { position } = await customers.state(1);
     assert.ok(await projector.reached(position, 60_000));
-    const view = await shelves.addresses.get('1');
+    const view = await viewCaches.addresses.get('1');
     assert.is(view?.ledger.get(1)?.disabled.count(), BigInt(host - 1));
     await tell([[0, host * 3]]);
   }
@@ -155,8 +155,8 @@ test('a page tells which views it changed', async ({ log }) => {
   const { projector } = viewsOf(log);
   const told = new Map<string, Set<string>>();
   projector.onTouched((touched) => {
-    for (const { shelf, keys } of touched) {
-      for (const key of keys) told.set(shelf, (told.get(shelf) ?? new Set()).add(key));
+    for (const { viewCache, keys } of touched) {
+      for (const key of keys) told.set(viewCache, (told.get(viewCache) ?? new Set()).add(key));
     }
   });
   await projector.open();
@@ -171,10 +171,10 @@ test('a page tells which views it changed', async ({ log }) => {
 
 test('readers wait while the views catch up with where the log ended at the start', async ({ log }) => {
   await storyteller(log).tell(STORY);
-  const { shelves, projector } = viewsOf(log);
+  const { viewCaches, projector } = viewsOf(log);
   await projector.open();
   let isRead = false;
-  const reading = shelves.customers.get('1').then((view) => {
+  const reading = viewCaches.customers.get('1').then((view) => {
     isRead = true;
     return view;
   });
@@ -187,9 +187,9 @@ test('readers wait while the views catch up with where the log ended at the star
 
 test('a reader who would wait too long is told to come again', async ({ log }) => {
   await storyteller(log).tell(STORY);
-  const { shelves, projector } = viewsOf(log);
+  const { viewCaches, projector } = viewsOf(log);
   await projector.open();
-  const reading = rejection(shelves.customers.get('1'));
+  const reading = rejection(viewCaches.customers.get('1'));
   await log.clock.advance({ seconds: 11 });
   assert.instance(await reading, StoreUnavailable);
 });
@@ -215,7 +215,7 @@ test('after a restart the views are as before, without reading the log again', a
   await after.projector.open();
   assert.is(after.projector.position(), await log.store.end(), 'known at once, also when nothing new ever comes');
   assert.ok(await after.projector.reached(await log.store.end(), 0));
-  assert.equal(await shown(after.shelves), await shown(before.shelves));
+  assert.equal(await shown(after.viewCaches), await shown(before.viewCaches));
   const run = running(after.projector);
   await isShown(after.projector, log.store);
   await run.stop();
@@ -234,7 +234,7 @@ test('a quiet log is saved too, what came during a save included', async ({ log 
       return real.save(saves);
     },
   };
-  const { projector, shelves } = viewsOf(log, { readModels });
+  const { projector, viewCaches } = viewsOf(log, { readModels });
   await projector.open();
   const run = running(projector);
   await log.append('customer-7', registered());
@@ -245,7 +245,7 @@ test('a quiet log is saved too, what came during a save included', async ({ log 
   };
   await waitUntil('both are saved', async () => {
     await log.clock.advance({ milliseconds: 100 });
-    return (await storedDocuments(real, shelves))['subnets/1'] !== undefined;
+    return (await storedDocuments(real, viewCaches))['subnets/1'] !== undefined;
   });
   await run.stop();
 });
@@ -257,7 +257,7 @@ test('when a save fails it is tried again, and readers notice nothing', async ({
     ...real,
     save: (saves) => (isBroken ? Promise.reject(new StoreUnavailable('the disk is full')) : real.save(saves)),
   };
-  const { shelves, projector } = viewsOf(log, { readModels });
+  const { viewCaches, projector } = viewsOf(log, { readModels });
   await projector.open();
   const run = running(projector);
   await log.append('customer-7', registered());
@@ -266,11 +266,11 @@ test('when a save fails it is tried again, and readers notice nothing', async ({
     await log.clock.advance({ milliseconds: 500 });
     return log.lines.some(({ level, message }) => level === 'error' && message.includes('could not be saved'));
   });
-  assert.is((await shelves.customers.get('7'))?.name, 'Acme Corp.');
+  assert.is((await viewCaches.customers.get('7'))?.name, 'Acme Corp.');
   isBroken = false;
   await waitUntil('all is saved, also when nothing more happens', async () => {
     await log.clock.advance({ milliseconds: 500 });
-    return (await storedDocuments(real, shelves))['customers/7'] !== undefined;
+    return (await storedDocuments(real, viewCaches))['customers/7'] !== undefined;
   });
   await run.stop();
 });
@@ -296,7 +296,7 @@ test('views that could not be saved at the end are made again at the next start'
   const next = viewsOf(log);
   await next.projector.open();
   await next.projector.catchUp();
-  assert.equal(await shown(next.shelves), await expectedViews(log));
+  assert.equal(await shown(next.viewCaches), await expectedViews(log));
 });
 
 test('whenever a process dies, its successor shows what the log tells', async ({ log }) => {
@@ -328,7 +328,7 @@ test('whenever a process dies, its successor shows what the log tells', async ({
       const successor = viewsOf(log, { readModels: real });
       await successor.projector.open();
       await successor.projector.catchUp();
-      assert.equal(await shown(successor.shelves), await expectedViews(log));
+      assert.equal(await shown(successor.viewCaches), await expectedViews(log));
     }),
     { numRuns: 25 },
   );
@@ -339,16 +339,16 @@ test('replaying any suffix of the log changes nothing', async ({ log }) => {
   const before = viewsOf(log);
   await before.projector.open();
   await before.projector.catchUp();
-  const documents = await storedDocuments(before.readModels, before.shelves);
+  const documents = await storedDocuments(before.readModels, before.viewCaches);
   for (let position = -1n; position < (await log.store.end()); position += 7n) {
-    for (const shelf of Object.values(before.shelves)) {
-      const collection = await before.readModels.active(shelf.name);
+    for (const viewCache of Object.values(before.viewCaches)) {
+      const collection = await before.readModels.active(viewCache.name);
       if (collection !== undefined) await before.readModels.save([{ collection, position, changes: [] }]);
     }
     const again = viewsOf(log, { readModels: before.readModels });
     await again.projector.open();
     await again.projector.catchUp();
-    assert.equal(await storedDocuments(before.readModels, again.shelves), documents);
+    assert.equal(await storedDocuments(before.readModels, again.viewCaches), documents);
   }
 });
 
@@ -359,8 +359,8 @@ test('a process that must not save shows everything and saves nothing', async ({
   const beside = viewsOf(log, { writes: false });
   await beside.projector.open();
   await beside.projector.catchUp();
-  assert.equal(await shown(beside.shelves), await expectedViews(log));
-  assert.equal(await storedDocuments(beside.readModels, beside.shelves), {});
+  assert.equal(await shown(beside.viewCaches), await expectedViews(log));
+  assert.equal(await storedDocuments(beside.readModels, beside.viewCaches), {});
 });
 
 test('it starts from what another process has saved, even when that goes on saving meanwhile', async ({ log }) => {
@@ -374,23 +374,23 @@ test('it starts from what another process has saved, even when that goes on savi
   await log.append('customer-7', commitRequested());
   await writer.projector.catchUp();
   await beside.projector.catchUp();
-  assert.equal((await beside.shelves.addresses.get('7'))?.ledger.get(1)?.inDeployment?.captured.toJSON(), [
+  assert.equal((await beside.viewCaches.addresses.get('7'))?.ledger.get(1)?.inDeployment?.captured.toJSON(), [
     '192.0.2.1',
   ]);
-  assert.equal(await shown(beside.shelves), await expectedViews(log));
+  assert.equal(await shown(beside.viewCaches), await expectedViews(log));
 });
 
 // Rebuilding
 
 test('a rebuild gives the same documents, byte for byte', async ({ log }) => {
   const { tell } = storyteller(log);
-  const { readModels, shelves, projector } = viewsOf(log);
+  const { readModels, viewCaches, projector } = viewsOf(log);
   await projector.open();
   for (let at = 0; at < STORY.length; at += 5) {
     await tell(STORY.slice(at, at + 5));
     await projector.catchUp();
   }
-  const before = await storedDocuments(readModels, shelves);
+  const before = await storedDocuments(readModels, viewCaches);
   assert.ok(Object.keys(before).length > 10);
   const rebuilt = openShelves(readModels);
   await rebuildProjections(Object.values(rebuilt), { ...log, readModels }, () => undefined);
@@ -402,10 +402,10 @@ test('until the swap, readers see the old documents; afterwards nothing is missi
 }) => {
   const { tell } = storyteller(log);
   await tell(STORY);
-  const { readModels, shelves, projector } = viewsOf(log);
+  const { readModels, viewCaches, projector } = viewsOf(log);
   await projector.open();
   await projector.catchUp();
-  const before = await storedDocuments(readModels, shelves);
+  const before = await storedDocuments(readModels, viewCaches);
   let growths = 0;
   await rebuildProjections(
     Object.values(openShelves(readModels)),
@@ -415,7 +415,7 @@ test('until the swap, readers see the old documents; afterwards nothing is missi
       store: {
         ...log.store,
         tellAll: async function* (after) {
-          assert.equal(await storedDocuments(readModels, shelves), before);
+          assert.equal(await storedDocuments(readModels, viewCaches), before);
           yield* log.store.tellAll(after);
           growths += 1;
           if (growths < 4) await tell([[0, 100 + growths]]);
@@ -449,7 +449,7 @@ for (const isQuiet of [true, false]) {
     await first.projector.open();
     await first.projector.catchUp();
     // A process that has just started has hardly a view in memory: it reads them from the generation that is dropped.
-    const { shelves, projector, readModels } = viewsOf(log);
+    const { viewCaches, projector, readModels } = viewsOf(log);
     await projector.open();
     const run = running(projector);
     await isShown(projector, log.store);
@@ -462,9 +462,9 @@ for (const isQuiet of [true, false]) {
       ]);
       await isShown(projector, log.store);
     }
-    assert.is((await shelves.customers.get('1'))?.name, 'c1');
-    assert.is(await shelves.customers.get('none'), undefined);
-    assert.equal(await shown(shelves), await expectedViews(log));
+    assert.is((await viewCaches.customers.get('1'))?.name, 'c1');
+    assert.is(await viewCaches.customers.get('none'), undefined);
+    assert.equal(await shown(viewCaches), await expectedViews(log));
     await tell([
       [1, 9],
       [3, 9],
@@ -475,7 +475,7 @@ for (const isQuiet of [true, false]) {
       const active = await readModels.active('addresses');
       return active !== undefined && (await readModels.position(active)) === (await log.store.end());
     });
-    assert.equal(await shown(shelves), await expectedViews(log));
+    assert.equal(await shown(viewCaches), await expectedViews(log));
     await run.stop();
   });
 }
@@ -486,16 +486,16 @@ test('many readers at once survive a rebuild by another process', async ({ log }
   await first.projector.open();
   await first.projector.catchUp();
   for (const isRunning of [true, false]) {
-    const { shelves, projector } = viewsOf(log);
+    const { viewCaches, projector } = viewsOf(log);
     await projector.open();
     const run = isRunning ? running(projector) : undefined;
     const other = log.readModels();
     await rebuildProjections(Object.values(openShelves(other)), { ...log, readModels: other }, () => undefined);
     const names = await Promise.all(
-      [1, 2, 3, 1, 2, 3].map(async (id) => (await shelves.customers.get(String(id)))?.name),
+      [1, 2, 3, 1, 2, 3].map(async (id) => (await viewCaches.customers.get(String(id)))?.name),
     );
     assert.equal(names, ['c1', 'c2', 'c3', 'c1', 'c2', 'c3']);
-    assert.is((await shelves.subnets.list()).length, 3);
+    assert.is((await viewCaches.subnets.list()).length, 3);
     await run?.stop();
   }
 });
@@ -519,10 +519,10 @@ test('of two rebuilds at once the slower one gives up, and says why', async ({ l
     () => undefined,
   );
   assert.match(String(await rejection(slow)), 'rebuilt');
-  const { shelves, projector } = viewsOf(log);
+  const { viewCaches, projector } = viewsOf(log);
   await projector.open();
   await projector.catchUp();
-  assert.equal(await shown(shelves), await expectedViews(log));
+  assert.equal(await shown(viewCaches), await expectedViews(log));
 });
 
 // Versions
@@ -545,9 +545,9 @@ function namesOf(
   changes: Partial<ProjectorDependencies> = {},
 ) {
   const readModels = log.readModels();
-  const shelf: Shelf<Names> = shelfOf(projection, readModels);
-  const projector = openProjector([shelf], { ...log, readModels, writes: true, ...changes });
-  return { readModels, shelf, projector };
+  const viewCache: ViewCache<Names> = viewCacheOf(projection, readModels);
+  const projector = openProjector([viewCache], { ...log, readModels, writes: true, ...changes });
+  return { readModels, viewCache, projector };
 }
 
 test('a projection whose version was bumped is built anew', async ({ log }) => {
@@ -564,20 +564,20 @@ test('a projection whose version was bumped is built anew', async ({ log }) => {
   );
   await bumped.projector.open();
   await bumped.projector.catchUp();
-  assert.equal(await bumped.shelf.get('7'), { name: 'ACME CORP.' });
+  assert.equal(await bumped.viewCache.get('7'), { name: 'ACME CORP.' });
   assert.is((await bumped.readModels.active('names'))?.version, 2);
 });
 
 test('so it is when an older program is put back', async ({ log }) => {
   await log.append('customer-7', registered());
   for (const version of [2, 1]) {
-    const { projector, shelf } = namesOf(
+    const { projector, viewCache } = namesOf(
       log,
       namesProjection(version, (name) => `${version} ${name}`),
     );
     await projector.open();
     await projector.catchUp();
-    assert.equal(await shelf.get('7'), { name: `${version} Acme Corp.` });
+    assert.equal(await viewCache.get('7'), { name: `${version} Acme Corp.` });
   }
 });
 
@@ -616,7 +616,7 @@ test('a process that must not save does not disturb another version', async ({ l
   );
   await old.projector.open();
   await old.projector.catchUp();
-  assert.equal(await old.shelf.get('7'), { name: '1 Acme Corp.' });
+  assert.equal(await old.viewCache.get('7'), { name: '1 Acme Corp.' });
   assert.is((await old.readModels.active('names'))?.version, 2);
 });
 
@@ -625,7 +625,7 @@ test('a process that must not save does not disturb another version', async ({ l
 test('an event that can not be decoded stops the runner loudly, and is applied when it can be', async ({ log }) => {
   const strange = defineEvent('SomethingStrange', 1, EVENT_CATALOGUE[0]!.check);
   const knowing = createCodec([...EVENT_CATALOGUE, strange]);
-  const { shelves, projector } = viewsOf(log);
+  const { viewCaches, projector } = viewsOf(log);
   await projector.open();
   const run = running(projector);
   await log.append('customer-7', registered());
@@ -643,8 +643,8 @@ test('an event that can not be decoded stops the runner loudly, and is applied w
   const upgraded = viewsOf(log, { store: other });
   await upgraded.projector.open();
   await upgraded.projector.catchUp();
-  assert.is((await upgraded.shelves.subnets.get('1'))?.cidr, '192.0.2.0/24');
-  assert.is((await shelves.customers.get('7'))?.name, 'Acme Corp.');
+  assert.is((await upgraded.viewCaches.subnets.get('1'))?.cidr, '192.0.2.0/24');
+  assert.is((await viewCaches.customers.get('7'))?.name, 'Acme Corp.');
 });
 
 test('an event that a projection can not digest stops the runner, and is not passed over by the next one', async ({
@@ -669,7 +669,7 @@ test('an event that a projection can not digest stops the runner, and is not pas
   );
   await mended.projector.open();
   await mended.projector.catchUp();
-  assert.equal(await mended.shelf.get('7'), { name: 'Acme Corp.' });
+  assert.equal(await mended.viewCache.get('7'), { name: 'Acme Corp.' });
 });
 
 function dataOf(event: CustomerEvent) {
@@ -699,24 +699,24 @@ test('a slow read does not bring back what was deleted meanwhile', async ({ log 
       return found;
     },
   };
-  const { shelves, projector } = viewsOf(log, { readModels });
+  const { viewCaches, projector } = viewsOf(log, { readModels });
   await projector.open();
   isSlow = true;
-  const before = shelves.tokens.get(sha256);
+  const before = viewCaches.tokens.get(sha256);
   await new Promise((resolve) => void setImmediate(resolve));
   await log.append('customer-7', { type: 'ApiTokenRevoked', data: { tokenId: 't1', sha256 } });
   await projector.catchUp();
   goOn?.();
   await before;
-  assert.is(await shelves.tokens.get(sha256), undefined, 'the token is worth nothing any more');
-  assert.equal(await shelves.tokens.list(), []);
+  assert.is(await viewCaches.tokens.get(sha256), undefined, 'the token is worth nothing any more');
+  assert.equal(await viewCaches.tokens.list(), []);
   await log.append('customer-7', commitRequested(), commitCompleted());
   await projector.catchUp();
-  assert.is(await shelves.tokens.get(sha256), undefined);
+  assert.is(await viewCaches.tokens.get(sha256), undefined);
 });
 
 test('a list holds what is saved and what is not, in key order, by prefix', async ({ log }) => {
-  const { shelves, projector } = viewsOf(log);
+  const { viewCaches, projector } = viewsOf(log);
   await projector.open();
   await log.append(
     'customer-7',
@@ -735,7 +735,7 @@ test('a list holds what is saved and what is not, in key order, by prefix', asyn
     disabled(['203.0.113.1']),
   );
   await isShown(projector, log.store);
-  const keys = async (prefix?: string) => (await shelves.quiet.list(prefix)).map(({ key }) => key);
+  const keys = async (prefix?: string) => (await viewCaches.quiet.list(prefix)).map(({ key }) => key);
   assert.equal(await keys(), ['7/1/BLACKHOLE', '7/2/BLACKHOLE', '71/1/BLACKHOLE']);
   assert.equal(await keys('7/'), ['7/1/BLACKHOLE', '7/2/BLACKHOLE']);
   assert.equal(await keys('8'), []);

@@ -23,9 +23,9 @@ test.after.each((state) => state.log.close());
 /** The process that keeps the views. */
 async function keeperOf(log: EmbeddedLog) {
   const readModels = log.readModels();
-  const shelves = Object.values(openShelves(readModels));
+  const viewCaches = Object.values(openShelves(readModels));
   const { store, clock } = log;
-  const projector = openProjector(shelves, { store, readModels, clock, log: log.log, writes: true });
+  const projector = openProjector(viewCaches, { store, readModels, clock, log: log.log, writes: true });
   await projector.open();
   return {
     save: () => projector.catchUp(),
@@ -135,13 +135,13 @@ test('a served view reads memory while this process keeps it, and the read model
   const keeper = await keeperOf(log);
   const view = servedViewOf(customerProjection, reading);
   assert.is(await view.get('1'), undefined);
-  const projector = openProjector([view.newShelf()], { ...reading, log: log.log, writes: false });
+  const projector = openProjector([view.newViewCache()], { ...reading, log: log.log, writes: false });
   await projector.open();
   await log.append('customer-1', registered());
   await projector.catchUp();
   assert.is(await view.get('1'), undefined, 'not yet told to');
   let isHeld = true;
-  view.readShelf(() => isHeld);
+  view.readViewCache(() => isHeld);
   assert.is((await view.get('1'))?.name, 'Acme Corp.', 'nothing of it is saved');
   isHeld = false;
   assert.is(await view.get('1'), undefined, 'memory is not to be relied upon any more');

@@ -9,7 +9,7 @@ import { runProgram } from '../../../src/cli/program.ts';
 import { readConfig } from '../../../src/config.ts';
 import type { Recorded } from '../../../src/kernel/event.ts';
 import { commandArchive } from '../../../src/main/command-archive.ts';
-import { commandHouse } from '../../../src/main/application.ts';
+import { commandApplication } from '../../../src/main/application.ts';
 import { copyEnds } from '../../../src/main/copy-ends.ts';
 import { explainFailure } from '../../../src/main/explain-failure.ts';
 import { type RunningServer, startServer } from '../../../src/main/server.ts';
@@ -151,7 +151,7 @@ async function runCommand(
     version: '0.0.0-test',
     write,
     writeError,
-    withHouse: commandHouse(() => readConfig(settings), log),
+    withApplication: commandApplication(() => readConfig(settings), log),
     withArchive: commandArchive(() => readConfig(settings), log),
     copyEnds: copyEnds(() => readConfig(settings), log),
     init: () => initDataDirectory(readConfig(settings), log),

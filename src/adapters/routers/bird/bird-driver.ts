@@ -5,7 +5,7 @@ import { createDriverCalls } from '../driver-kit/driver-calls.ts';
 import { type Ending, holdOpen } from '../driver-kit/held-open.ts';
 import { ourLists } from '../driver-kit/list-name.ts';
 import { wantedPrefixes } from '../driver-kit/prefixes.ts';
-import { createTurns, stoppedBefore } from '../driver-kit/turns.ts';
+import { createSemaphore, stoppedBefore } from '../driver-kit/turns.ts';
 import { editionIfOurs, editionOf, parseFile, renderFile } from './bird-file.ts';
 import type { BirdChange, BirdShell, HeldList } from './bird-shell.ts';
 
@@ -30,7 +30,7 @@ const WAITING = 1000;
 
 /** Keeps prefix sets on a router that runs BIRD. An empty list is two sets that match nothing. */
 export function createBirdDriver({ shell, directory, ids, close }: BirdDriverOptions): RouterDriver {
-  const changes = createTurns(1, WAITING);
+  const changes = createSemaphore(1, WAITING);
   const calls = createDriverCalls();
 
   const withChange = async (task: Task, work: (change: BirdChange) => Promise<void>): Promise<void> => {

@@ -1,6 +1,6 @@
 import type { Clock } from '../../../ports/clock.ts';
 import { RouterFailure } from '../../../ports/routers.ts';
-import { type Conversation, converse } from '../shell/shell-session.ts';
+import { type ShellSession, openShellSession } from '../shell/shell-session.ts';
 import type { CommandTransport } from '../shell/remote-command.ts';
 import type { Section } from '../shell/section-reader.ts';
 import { answerIn, valueIn } from './bird-answers.ts';
@@ -63,13 +63,13 @@ export function createBirdShell(transport: CommandTransport, place: BirdPlace, c
     mode: 'check' | 'names' | 'read' | 'change',
     list: string,
     signal: AbortSignal,
-  ): Promise<Conversation> => {
+  ): Promise<ShellSession> => {
     const { prefix, birdc, socket, directory, confirmSeconds, sessionSeconds = SESSION_SECONDS } = place;
     const script = ['timeout', String(sessionSeconds), 'sh', '-c', BIRD_SCRIPT, 'edgeward', mode, list];
     const seconds = [confirmSeconds, LOCK_SECONDS].map(String);
     const parameters = [symbolsOf(list).edition, directory, socket, ...seconds, birdc];
     const command = await transport.start([...prefix, ...script, ...parameters], signal);
-    return converse(command, { mark: MARK, outputBytes: OUTPUT_BYTES, clock, signal });
+    return openShellSession(command, { mark: MARK, outputBytes: OUTPUT_BYTES, clock, signal });
   };
 
   return {
@@ -105,7 +105,7 @@ export function createBirdShell(transport: CommandTransport, place: BirdPlace, c
   };
 }
 
-function changeOf(talk: Conversation, list: string, held: HeldList, signal: AbortSignal): BirdChange {
+function changeOf(talk: ShellSession, list: string, held: HeldList, signal: AbortSignal): BirdChange {
   /** From "apply" on an answer that doesn't come is no failure: the router's shell goes on by itself. */
   const hear = async (word: string): Promise<string> => {
     const section = await expect(talk, word, 'failed').catch((cause: unknown) => {
@@ -152,7 +152,7 @@ function unknownOutcome(list: string, signal: AbortSignal, cause: unknown): Rout
   });
 }
 
-async function orAbandon<T>(talk: Conversation, work: () => Promise<T>): Promise<T> {
+async function orAbandon<T>(talk: ShellSession, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (failure) {
@@ -161,7 +161,7 @@ async function orAbandon<T>(talk: Conversation, work: () => Promise<T>): Promise
   }
 }
 
-async function expect(talk: Conversation, ...words: readonly string[]): Promise<Section> {
+async function expect(talk: ShellSession, ...words: readonly string[]): Promise<Section> {
   for (;;) {
     const section = await talk.next();
     if (words.includes(section.word)) return section;
@@ -173,20 +173,20 @@ async function expect(talk: Conversation, ...words: readonly string[]): Promise<
   }
 }
 
-async function expectAnswer(talk: Conversation, word: string, what: string): Promise<void> {
+async function expectAnswer(talk: ShellSession, word: string, what: string): Promise<void> {
   answerIn((await expect(talk, word)).text, what);
 }
 
-async function expectEdition(talk: Conversation, list: string): Promise<string | undefined> {
+async function expectEdition(talk: ShellSession, list: string): Promise<string | undefined> {
   return valueIn((await expect(talk, 'edition')).text, list);
 }
 
-async function expectList(talk: Conversation, list: string): Promise<HeldList> {
+async function expectList(talk: ShellSession, list: string): Promise<HeldList> {
   await expectAnswer(talk, 'status', list);
   return expectShown(talk, list);
 }
 
-async function expectShown(talk: Conversation, list: string): Promise<HeldList> {
+async function expectShown(talk: ShellSession, list: string): Promise<HeldList> {
   const edition = await expectEdition(talk, list);
   const { word, rest, text } = await expect(talk, 'file', 'absent');
   if (word === 'absent') return { file: undefined, edition };

@@ -1,13 +1,13 @@
 import { RouterFailure } from '../../../ports/routers.ts';
 
 /** Lets a bounded number of works run at a time; the others wait in order, a bounded number of them. */
-export type Turns = Readonly<{
+export type Semaphore = Readonly<{
   /** Runs the work when its turn comes. @throws RouterFailure `timed-out` when `signal` aborts before, `locked` when too many wait. */
   take: <T>(signal: AbortSignal, work: () => Promise<T>) => Promise<T>;
 }>;
 
 /** `atOnce` works run, `waiting` more may wait. */
-export function createTurns(atOnce: number, waiting: number): Turns {
+export function createSemaphore(atOnce: number, waiting: number): Semaphore {
   let running = 0;
   const queue = new Set<() => void>();
 

@@ -28,17 +28,17 @@ export async function removeLeftOvers(directory: string, list?: string): Promise
   }
 }
 
-async function isLeftOver(file: string, [, , house, pid, begun]: RegExpExecArray): Promise<boolean> {
-  if (house === HOUSE && pid !== undefined) return begun !== startOf(pid);
+async function isLeftOver(file: string, [, , application, pid, begun]: RegExpExecArray): Promise<boolean> {
+  if (application === HOUSE && pid !== undefined) return begun !== startOf(pid);
   const stats = await stat(file).catch(ignoreMissing);
   return stats !== undefined && Date.now() - stats.mtimeMs > LEFT_OVER_MILLISECONDS;
 }
 
 /** Where process ids mean the same: this boot of this machine, and the container in it. Undefined where that can't be known. */
-const HOUSE = houseOf();
+const HOUSE = applicationOf();
 const MAKER = `${HOUSE ?? '0'.repeat(16)}-${process.pid}-${startOf(String(process.pid)) ?? '0'}`;
 
-function houseOf(): string | undefined {
+function applicationOf(): string | undefined {
   try {
     const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8');
     return createHash('sha256')

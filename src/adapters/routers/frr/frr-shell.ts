@@ -1,6 +1,6 @@
 import type { Clock } from '../../../ports/clock.ts';
 import { RouterFailure } from '../../../ports/routers.ts';
-import { type Conversation, converse } from '../shell/shell-session.ts';
+import { type ShellSession, openShellSession } from '../shell/shell-session.ts';
 import type { CommandTransport } from '../shell/remote-command.ts';
 import type { Section } from '../shell/section-reader.ts';
 import { complaintsIn, entriesIn, majorVersionIn, namesIn } from './frr-answers.ts';
@@ -58,7 +58,7 @@ export function createFrrShell(transport: CommandTransport, place: FrrPlace, clo
     mode: 'check' | 'names' | 'read' | 'change' | 'save',
     list: string,
     signal: AbortSignal,
-  ): Promise<Conversation> => {
+  ): Promise<ShellSession> => {
     const asked = list.length > LONGEST_SHOWN_NAME ? '' : list;
     const parameters = [
       mode,
@@ -70,7 +70,7 @@ export function createFrrShell(transport: CommandTransport, place: FrrPlace, clo
       ...place.vtysh,
     ];
     const command = await transport.start([...place.prefix, 'sh', '-c', FRR_SCRIPT, 'edgeward', ...parameters], signal);
-    return converse(command, { mark: MARK, outputBytes: OUTPUT_BYTES, clock, signal });
+    return openShellSession(command, { mark: MARK, outputBytes: OUTPUT_BYTES, clock, signal });
   };
 
   return {
@@ -119,7 +119,7 @@ export function createFrrShell(transport: CommandTransport, place: FrrPlace, clo
   };
 }
 
-function changeOf(talk: Conversation, list: string, speed: RouterSpeed, held: HeldList): FrrChange {
+function changeOf(talk: ShellSession, list: string, speed: RouterSpeed, held: HeldList): FrrChange {
   return {
     speed,
     held,
@@ -164,7 +164,7 @@ function notSavable({ configuration }: FrrPlace): RouterFailure {
   );
 }
 
-async function orAbandon<T>(talk: Conversation, work: () => Promise<T>): Promise<T> {
+async function orAbandon<T>(talk: ShellSession, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (failure) {
@@ -173,7 +173,7 @@ async function orAbandon<T>(talk: Conversation, work: () => Promise<T>): Promise
   }
 }
 
-async function expect(talk: Conversation, word: string): Promise<Section> {
+async function expect(talk: ShellSession, word: string): Promise<Section> {
   for (;;) {
     const section = await talk.next();
     if (section.word === word) return section;
@@ -184,21 +184,21 @@ async function expect(talk: Conversation, word: string): Promise<Section> {
   }
 }
 
-async function expectVersion(talk: Conversation): Promise<number> {
+async function expectVersion(talk: ShellSession): Promise<number> {
   const { rest, text } = await expect(talk, 'version');
   if (rest === '0') return majorVersionIn(text);
   throw new RouterFailure('unreachable', `the daemon that uses the lists does not answer: ${shown(text)}`);
 }
 
-async function expectList(talk: Conversation, list: string): Promise<HeldList> {
+async function expectList(talk: ShellSession, list: string): Promise<HeldList> {
   return { ip: await expectFamily(talk, 'ip', list), ipv6: await expectFamily(talk, 'ipv6', list) };
 }
 
-async function expectFamily(talk: Conversation, family: 'ip' | 'ipv6', list: string): Promise<HeldList['ip']> {
+async function expectFamily(talk: ShellSession, family: 'ip' | 'ipv6', list: string): Promise<HeldList['ip']> {
   return entriesIn(await expectShown(talk, family), list);
 }
 
-async function expectShown(talk: Conversation, family: 'ip' | 'ipv6'): Promise<string> {
+async function expectShown(talk: ShellSession, family: 'ip' | 'ipv6'): Promise<string> {
   const section = await expect(talk, family);
   if (section.rest === '0') return section.text;
   const because = shown(section.text) || talk.complaints();

@@ -180,10 +180,10 @@ function drainComplaints(channel: Duplex): void {
   if (typeof stderr.resume === 'function') stderr.resume();
 }
 
-type Patience = Readonly<{ what: string; milliseconds: number; clock: Clock; signal: AbortSignal }>;
+type RetryPolicy = Readonly<{ what: string; milliseconds: number; clock: Clock; signal: AbortSignal }>;
 
 /** Waits for the next document. What comes later than it may ends the session: nobody would know what it answers. */
-async function inTime(documents: Documents, patience: Patience): Promise<XmlElement> {
+async function inTime(documents: Documents, patience: RetryPolicy): Promise<XmlElement> {
   const { what, milliseconds, clock, signal } = patience;
   const over = new AbortController();
   const stop = (): void => void documents.end(stoppedWaiting(`the router had not answered <${what}>`)(signal));

@@ -5,7 +5,7 @@ import { readSections, type Section } from './section-reader.ts';
 import { stoppedWaiting } from '../driver-kit/turns.ts';
 
 /** A talk with a command that divides its output by lines `<mark> <word> <rest>` and takes lines on its input. */
-export type Conversation = Readonly<{
+export type ShellSession = Readonly<{
   /** The next section. @throws RouterFailure when the command ends without one, prints too much, is lost, or the signal aborts. */
   next: () => Promise<Section>;
   say: (text: string) => void;
@@ -26,10 +26,10 @@ const FINISH_MILLISECONDS = 30_000;
 const NO_ANSWER = stoppedWaiting("the router's shell had not answered");
 
 /** Begins to read what a command prints. A conversation that is stopped fails with `timed-out`: what that means is the caller's to say. */
-export function converse(
+export function openShellSession(
   command: RemoteCommand,
   { mark, outputBytes, clock, signal }: ConversationLimits,
-): Conversation {
+): ShellSession {
   const sections = readSections(command, mark, outputBytes);
   let complaints = '';
   command.stderr.on('data', (chunk: Buffer) => {

@@ -42,7 +42,7 @@ export class AttemptPushes {
     if (fresh.length === 0) await waitForAll(all);
     else if (isGoingOn) await waitForAll(fresh);
     else await waitForMost(fresh, Math.min(PATIENCE_MILLISECONDS, timeoutMilliseconds / 4), clock);
-    return this.#isOvertaken ? undefined : this.#gather(routers);
+    return this.#isOvertaken ? undefined : this.#coalesce(routers);
   }
 
   /** One that was configured anew meanwhile has given no outcome yet. */
@@ -69,7 +69,7 @@ export class AttemptPushes {
     if (result === undefined) this.#isOvertaken = true;
   }
 
-  #gather(routers: readonly RegionRouter[]): Step {
+  #coalesce(routers: readonly RegionRouter[]): Step {
     const outcomes: RouterOutcome[] = [];
     const sliced: Sliced[] = [];
     const late: string[] = [];

@@ -6,7 +6,7 @@ import type { RegionCommand } from '../../../commands/ip-control/region.ts';
 import type { RegionRouter, RegionState } from '../../../commands/ip-control/region-state.ts';
 import type { CustomerEvent } from '../../../events/ip-control/customer.ts';
 import { inDeployment } from '../../../domain/ip-control/commit-content.ts';
-import type { InDeployment, Layers } from '../../../domain/ip-control/layers.ts';
+import type { CommitContent, Layers } from '../../../domain/ip-control/layers.ts';
 import type { RegionEvent } from '../../../events/ip-control/region.ts';
 import type { ListKind, RouterOutcome } from '../../../events/ip-control/vocabulary.ts';
 import { BoundedMap } from '../../../kernel/bounded-map.ts';
@@ -15,7 +15,7 @@ import type { Log } from '../../../ports/log.ts';
 import type { RouterDriver, RouterSettings } from '../../../ports/routers.ts';
 import { AttemptPushes, type Step } from './attempt-pushes.ts';
 import type { DeployCommitDuty } from '../deploy-commit.ts';
-import { listTurn, type ListTurns, regionTurn, sliceTurn } from '../../../concurrency/keyed-mutex.ts';
+import { listTurn, type KeyedMutex, regionTurn, sliceTurn } from '../../../concurrency/keyed-mutex.ts';
 import type { Tried } from './push-prefix-list.ts';
 import { isSliced, type Pace, pushSlice, type Sliced } from './push-slice.ts';
 import { pushTogether } from './push-together.ts';
@@ -29,7 +29,7 @@ export type DeployCommitDependencies = Readonly<{
   /** The one open driver of a router; it keeps changes to that router one after another. */
   driverOf: (regionId: number, router: RouterSettings) => RouterDriver;
   /** Keeps deployments of one list, and whatever else changes it, apart. */
-  turns: ListTurns;
+  turns: KeyedMutex;
   clock: Clock;
   log: Log;
   timeoutMilliseconds: number;
@@ -210,7 +210,7 @@ async function pushTo(
 }
 
 /** What an attempt carries, or `undefined` when it is no longer under way. */
-export function carriedBy(state: CustomerState, commit: CommitAttempt): InDeployment | undefined {
+export function carriedBy(state: CustomerState, commit: CommitAttempt): CommitContent | undefined {
   if (state.phase === 'unregistered') return undefined;
   const open = state.commits.get(commitKey(commit.regionId, commit.list));
   if (open?.phase !== 'deploying' || open.commitSetId !== commit.commitSetId || open.attempt !== commit.attempt)

@@ -12,7 +12,7 @@ import {
 import type { RegionRouter, RegionState } from '../../../commands/ip-control/region-state.ts';
 import type { RegionCommand } from '../../../commands/ip-control/region.ts';
 import { isRestored } from '../../../commands/ip-control/restore.ts';
-import { listTurn, type ListTurns } from '../../../concurrency/keyed-mutex.ts';
+import { listTurn, type KeyedMutex } from '../../../concurrency/keyed-mutex.ts';
 import type { CustomerEvent } from '../../../events/ip-control/customer.ts';
 import type { DirectoryEvent } from '../../../events/ip-control/directory.ts';
 import type { RegionEvent } from '../../../events/ip-control/region.ts';
@@ -40,13 +40,13 @@ import {
   withDeadline,
 } from './router-calls.ts';
 
-export type LookDependencies = Readonly<{
+export type ReconcileDependencies = Readonly<{
   customers: Aggregate<CustomerCommand, CustomerState, CustomerEvent>;
   regions: Aggregate<RegionCommand, RegionState, RegionEvent>;
   directory: Aggregate<DirectoryCommand, DirectoryState, DirectoryEvent>;
   store: KeepingDependencies['store'];
   driverOf: (regionId: number, router: RouterSettings) => RouterDriver;
-  turns: ListTurns;
+  turns: KeyedMutex;
   clock: Clock;
   ids: Ids;
   log: Log;
@@ -57,10 +57,10 @@ export type LookDependencies = Readonly<{
  * Why a router is looked at. `drift`: what others have changed is recorded, and put right where that is wanted. `catch-up`: it was
  * passed over for a while, so that differences are no news. `prune`: as `drift`, and lists that belong to no customer go.
  */
-export type LookPurpose = 'drift' | 'catch-up' | 'prune';
+export type ReconcilePurpose = 'drift' | 'catch-up' | 'prune';
 
 /** What was seen and done; `isComplete` when every list could be compared and is right now, or a commit is going to see to it. */
-export type RouterLook = RouterCheckResult & Readonly<{ isComplete: boolean }>;
+export type RouterReconciliation = RouterCheckResult & Readonly<{ isComplete: boolean }>;
 
 type OwnedList = Readonly<{ customerId: number; kind: ListKind }>;
 
@@ -79,17 +79,17 @@ const UNREACHABLE: readonly RouterFailureCode[] = [
  * Failures of the router are part of the answer; undefined for a router that is not there or is disabled. `stop` ends it between
  * two lists, `signal` in the middle of one.
  */
-export async function lookAtRouter(
+export async function reconcileRouter(
   regionId: number,
   name: string,
-  purpose: LookPurpose,
-  dependencies: LookDependencies,
+  purpose: ReconcilePurpose,
+  dependencies: ReconcileDependencies,
   signal: AbortSignal,
   stop: AbortSignal = signal,
-): Promise<RouterLook | undefined> {
+): Promise<RouterReconciliation | undefined> {
   const router = await routerOf(regionId, name, dependencies);
   if (router === undefined || router.phase === 'disabled') return undefined;
-  const look = new Look(regionId, router, purpose, dependencies, signal);
+  const look = new Reconciliation(regionId, router, purpose, dependencies, signal);
   try {
     await look.run(stop);
   } catch (error) {
@@ -99,11 +99,11 @@ export async function lookAtRouter(
   return look.result();
 }
 
-class Look {
+class Reconciliation {
   readonly #regionId: number;
   readonly #router: RegionRouter;
-  readonly #purpose: LookPurpose;
-  readonly #with: LookDependencies;
+  readonly #purpose: ReconcilePurpose;
+  readonly #with: ReconcileDependencies;
   readonly #signal: AbortSignal;
   #lists = 0;
   #underWay = 0;
@@ -118,8 +118,8 @@ class Look {
   constructor(
     regionId: number,
     router: RegionRouter,
-    purpose: LookPurpose,
-    dependencies: LookDependencies,
+    purpose: ReconcilePurpose,
+    dependencies: ReconcileDependencies,
     signal: AbortSignal,
   ) {
     this.#regionId = regionId;
@@ -151,7 +151,7 @@ class Look {
     this.#problems.push(describeFailure(failure));
   }
 
-  result(): RouterLook {
+  result(): RouterReconciliation {
     const [drifted, repaired, removed, problems] = [this.#drifted, this.#repaired, this.#removed, this.#problems];
     const isComplete = !this.#isStopped && drifted.length === repaired.length;
     const counts = { lists: this.#lists, underWay: this.#underWay };
@@ -351,7 +351,7 @@ const UNREADABLE = '# what is there is no list';
 async function routerOf(
   regionId: number,
   name: string,
-  { regions }: LookDependencies,
+  { regions }: ReconcileDependencies,
 ): Promise<RegionRouter | undefined> {
   const { state } = await regions.state(regionId);
   return state.phase === 'created' ? state.routers.get(name) : undefined;

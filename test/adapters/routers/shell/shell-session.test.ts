@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { systemClock } from '../../../../src/adapters/clock.ts';
-import { converse } from '../../../../src/adapters/routers/shell/shell-session.ts';
+import { openShellSession } from '../../../../src/adapters/routers/shell/shell-session.ts';
 import { createLocalTransport } from '../../../../src/adapters/routers/shell/local-transport.ts';
 import type { CommandTransport } from '../../../../src/adapters/routers/shell/remote-command.ts';
 import { quoteForShell } from '../../../../src/adapters/routers/ssh/ssh-transport.ts';
@@ -26,43 +26,43 @@ talk.after(({ transport }) => transport.close());
 
 talk('sections come with their text, the word of their mark and the rest of its line', async ({ shell }) => {
   const script = String.raw`printf 'one\ntwo'; printf '\n@mark first 0\n'; printf '\n@mark second\n{}\n\n@mark third a b\n'`;
-  const conversation = converse(await shell(script), LIMITS);
-  assert.equal(await conversation.next(), { word: 'first', rest: '0', text: 'one\ntwo' });
-  assert.equal(await conversation.next(), { word: 'second', rest: '', text: '' });
-  assert.equal(await conversation.next(), { word: 'third', rest: 'a b', text: '{}\n' });
-  await conversation.finish();
+  const shellSession = openShellSession(await shell(script), LIMITS);
+  assert.equal(await shellSession.next(), { word: 'first', rest: '0', text: 'one\ntwo' });
+  assert.equal(await shellSession.next(), { word: 'second', rest: '', text: '' });
+  assert.equal(await shellSession.next(), { word: 'third', rest: 'a b', text: '{}\n' });
+  await shellSession.finish();
 });
 
 talk('a shell that does not end with its input is waited for, but not for ever', async ({ shell }) => {
   const clock = createManualClock();
-  const conversation = converse(await shell('echo; echo @mark here; exec sleep 60'), { ...LIMITS, clock });
-  await conversation.next();
-  const finished = fails('timed-out', conversation.finish());
+  const shellSession = openShellSession(await shell('echo; echo @mark here; exec sleep 60'), { ...LIMITS, clock });
+  await shellSession.next();
+  const finished = fails('timed-out', shellSession.finish());
   await clock.advance({ seconds: 30 });
   assert.match((await finished).message, 'has not ended');
-  conversation.abandon();
+  shellSession.abandon();
 });
 
 talk('both sides speak in turn', async ({ shell }) => {
-  const conversation = converse(
+  const shellSession = openShellSession(
     await shell(`while read -r line; do printf '\\n@mark heard %s\\n' "$line"; done`),
     LIMITS,
   );
   for (const line of ['one', 'two', 'three']) {
-    conversation.say(`${line}\n`);
-    assert.is((await conversation.next()).rest, line);
+    shellSession.say(`${line}\n`);
+    assert.is((await shellSession.next()).rest, line);
   }
-  await conversation.finish();
+  await shellSession.finish();
 });
 
 talk('a command that ends before its time: the failure has its code and what it said', async ({ shell }) => {
-  const conversation = converse(await shell('echo out; echo err >&2; exit 3'), LIMITS);
-  const failure = await fails('rejected', conversation.next());
+  const shellSession = openShellSession(await shell('echo out; echo err >&2; exit 3'), LIMITS);
+  const failure = await fails('rejected', shellSession.next());
   assert.match(failure.message, /ended early \(code 3\): out err/);
 });
 
 talk('a command that is killed', async ({ shell }) => {
-  const failure = await fails('rejected', converse(await shell('kill -9 $$'), LIMITS).next());
+  const failure = await fails('rejected', openShellSession(await shell('kill -9 $$'), LIMITS).next());
   assert.match(failure.message, /SIGKILL/);
 });
 
@@ -71,19 +71,19 @@ talk('a program that is not there', async ({ transport }) => {
 });
 
 talk('more output than there may be', async ({ shell }) => {
-  const conversation = converse(await shell('yes'), { ...LIMITS, outputBytes: 100_000 });
-  await fails('unreadable-answer', conversation.next());
-  conversation.abandon();
+  const shellSession = openShellSession(await shell('yes'), { ...LIMITS, outputBytes: 100_000 });
+  await fails('unreadable-answer', shellSession.next());
+  shellSession.abandon();
 });
 
 talk('a signal ends the wait', async ({ shell }) => {
   const stop = new AbortController();
-  const conversation = converse(await shell('read -r line'), { ...LIMITS, signal: stop.signal });
-  const section = conversation.next();
+  const shellSession = openShellSession(await shell('read -r line'), { ...LIMITS, signal: stop.signal });
+  const section = shellSession.next();
   const reason = new Error('enough');
   stop.abort(reason);
   assert.is((await fails('timed-out', section)).cause, reason);
-  conversation.abandon();
+  shellSession.abandon();
 });
 
 talk('marks are found wherever the output is cut into pieces', async () => {
@@ -96,7 +96,7 @@ talk('marks are found wherever the output is cut into pieces', async () => {
       const stdout = new PassThrough();
       const exit = Promise.resolve({ code: 0, signal: undefined });
       const command = { stdin: new PassThrough(), stdout, stderr: new PassThrough(), exit, abandon: () => undefined };
-      const conversation = converse(command, LIMITS);
+      const shellSession = openShellSession(command, LIMITS);
       for (let at = 0, piece = 0; at < output.length; piece++) {
         const size = sizes[piece % sizes.length] ?? 1;
         stdout.write(output.subarray(at, at + size));
@@ -104,7 +104,7 @@ talk('marks are found wherever the output is cut into pieces', async () => {
       }
       stdout.end();
       for (const [at, text] of sections.entries()) {
-        assert.equal(await conversation.next(), { word: 'end', rest: String(at), text });
+        assert.equal(await shellSession.next(), { word: 'end', rest: String(at), text });
       }
     }),
   );
