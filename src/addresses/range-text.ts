@@ -1,4 +1,3 @@
-import { invariant } from '../kernel/invariant.ts';
 import { isAddressProblem } from './address-problem.ts';
 import { textCursor } from './address-scanner.ts';
 import { comparePoints, type Edges, IPV4_SPACE, IPV6_SPACE } from './boundaries/chunk.ts';
@@ -66,7 +65,7 @@ function edgesOfText(text: string): Edges {
 
 function rangeTextError(text: string): RangeTextError {
   const outcome = parseRangeText(text);
-  invariant(isAddressProblem(outcome), `both readers of ${text} agree`);
+  if (!isAddressProblem(outcome)) throw new Error(`the two readers of ${text} do not agree`);
   return new RangeTextError(text, outcome.problem);
 }
 

@@ -1,5 +1,4 @@
 import type { Clock } from '../ports/clock.ts';
-import { BEGINNING } from '../ports/event-store.ts';
 
 /** Who waits for which position of the log. */
 export type PositionWaiters = Readonly<{
@@ -15,11 +14,14 @@ type Waiter = Readonly<{ position: bigint; deadline: number; settle: (isReached:
 
 const SWEEP_MILLISECONDS = 250;
 
+/** Before the first position of a log, which is 0. */
+const NOTHING_REACHED = -1n;
+
 /** Nothing is reached yet. One timer serves all who wait: timeouts are rare, arrivals are not. */
 export function openPositionWaiters(clock: Clock): PositionWaiters {
   let waiters: Waiter[] = [];
   let isSweeping = false;
-  let newest = BEGINNING;
+  let newest = NOTHING_REACHED;
 
   return {
     position: () => newest,

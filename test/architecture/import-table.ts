@@ -6,11 +6,15 @@ export type SourceFile = Readonly<{ path: string; text: string }>;
 
 export type Room =
   | 'kernel'
+  | 'addresses'
+  | 'concurrency'
   | 'ports'
   | 'events'
+  | 'domain'
   | 'commands'
   | 'projections'
   | 'processes'
+  | 'application'
   | 'http'
   | 'cli'
   | 'adapters'
@@ -20,6 +24,8 @@ export type Room =
 type Rule = Readonly<{
   /** Rooms that may be imported, besides the own one. */
   rooms: readonly Room[];
+  /** Rooms of which only types may be imported. */
+  types?: readonly Room[];
   /** Single files beyond those rooms. */
   files?: readonly string[];
   packages: readonly string[];
@@ -30,34 +36,56 @@ type Rule = Readonly<{
 const TEMPORAL = '@js-temporal/polyfill';
 const XML = ['saxes', '@xmldom/xmldom'];
 const DRIVERS = ['better-sqlite3', 'mongodb', '@eventstore/db-client', '@grpc/grpc-js', 'ssh2', ...XML, 'undici'];
+const BELOW_COMMANDS: readonly Room[] = ['kernel', 'addresses', 'concurrency', 'ports', 'events', 'domain'];
+const OF_USE_CASES: readonly Room[] = [...BELOW_COMMANDS, 'commands', 'projections', 'application'];
 
 /** Who may import what. Data flow down: nothing is imported from a room further down. */
 export const IMPORT_TABLE: Readonly<Record<Room, Rule>> = {
   kernel: { rooms: [], packages: [TEMPORAL, 'netmask'], builtIn: [] },
-  ports: { rooms: ['kernel'], packages: [TEMPORAL], builtIn: [] },
+  addresses: { rooms: [], packages: ['netmask'], builtIn: [] },
+  concurrency: { rooms: ['kernel'], files: ['src/ports/clock.ts'], packages: [], builtIn: 'all' },
+  ports: { rooms: ['kernel', 'addresses'], packages: [TEMPORAL], builtIn: [] },
   events: { rooms: ['kernel'], packages: ['zod'], builtIn: ['node:crypto'] },
-  commands: { rooms: ['kernel', 'ports', 'events'], packages: [], builtIn: 'all' },
-  projections: { rooms: ['kernel', 'ports', 'events'], packages: [], builtIn: 'all' },
-  processes: { rooms: ['kernel', 'ports', 'events', 'commands'], packages: [TEMPORAL], builtIn: 'all' },
+  domain: { rooms: ['kernel', 'addresses', 'events'], packages: ['zod', TEMPORAL], builtIn: ['node:crypto'] },
+  commands: { rooms: BELOW_COMMANDS, packages: [], builtIn: 'all' },
+  projections: { rooms: BELOW_COMMANDS, packages: [], builtIn: 'all' },
+  processes: { rooms: [...BELOW_COMMANDS, 'commands'], packages: [TEMPORAL], builtIn: 'all' },
+  application: {
+    rooms: [...BELOW_COMMANDS, 'commands', 'projections'],
+    packages: [TEMPORAL],
+    builtIn: 'all',
+  },
   http: {
-    rooms: ['kernel', 'ports', 'commands', 'events', 'projections'],
+    rooms: OF_USE_CASES,
+    types: ['commands', 'projections', 'ports', 'events'],
     packages: ['express', 'express-rate-limit', 'busboy', 'file-type', 'zod', TEMPORAL],
     builtIn: 'all',
   },
   cli: {
-    rooms: ['kernel', 'ports', 'commands', 'events', 'projections'],
+    rooms: OF_USE_CASES,
+    types: ['commands', 'projections', 'ports', 'events'],
     packages: ['commander', 'cli-progress', 'yaml', 'zod', TEMPORAL],
     builtIn: 'all',
   },
   adapters: {
-    rooms: ['kernel', 'ports'],
+    rooms: ['kernel', 'addresses', 'concurrency', 'ports'],
     files: ['src/events/codec.ts'],
     packages: [...DRIVERS, 'pino', 'pino-pretty', 'zod', TEMPORAL],
     builtIn: 'all',
   },
   config: { rooms: [], packages: ['zod', TEMPORAL], builtIn: [] },
   main: {
-    rooms: ['kernel', 'ports', 'events', 'commands', 'projections', 'processes', 'http', 'cli', 'adapters', 'config'],
+    rooms: [
+      ...BELOW_COMMANDS,
+      'commands',
+      'projections',
+      'processes',
+      'application',
+      'http',
+      'cli',
+      'adapters',
+      'config',
+    ],
     packages: [],
     builtIn: 'all',
   },
@@ -65,7 +93,18 @@ export const IMPORT_TABLE: Readonly<Record<Room, Rule>> = {
 
 const CONTEXTS = ['ip-control', 'worker-pools'];
 /** Rooms that are handed time and randomness, and never fetch them. */
-const PURE: readonly Room[] = ['kernel', 'events', 'commands', 'projections', 'processes'];
+const PURE: readonly Room[] = [
+  'kernel',
+  'addresses',
+  'events',
+  'domain',
+  'commands',
+  'projections',
+  'processes',
+  'application',
+];
+/** The chunked boundary lists stand behind one door: the range sets. */
+const BEHIND_A_DOOR = { folder: 'src/addresses/boundaries/', door: 'src/addresses/' };
 const IMPURE =
   /(?<![.\w$])(?:Date(?![\w$])|Math\s*\.\s*random|Temporal\s*\.\s*Now|performance\s*\.\s*now|randomUUID|randomBytes|randomInt|getRandomValues)|\.\s*(?:randomUUID|randomBytes|randomInt|getRandomValues)(?![\w$])/g;
 
@@ -96,14 +135,16 @@ function lastIndexOf(text: string, pattern: RegExp): number {
 function breachesOfFile({ path, text }: SourceFile): readonly string[] {
   const room = roomOf(path);
   if (room === undefined) return ['is in no room of the house'];
-  const { specifiers, computed } = importsOf(text);
-  const imports = specifiers.flatMap((specifier) => importBreach(path, room, specifier) ?? []);
+  const { specifiers, typeOnly, computed } = importsOf(text);
+  const imports = specifiers.flatMap(
+    (specifier) => importBreach(path, room, specifier, typeOnly.includes(specifier)) ?? [],
+  );
   const unreadable = computed > 0 ? ['imports something that is computed'] : [];
   const impure = PURE.includes(room) ? [...maskSource(text).code.matchAll(IMPURE)].map(([word]) => `uses ${word}`) : [];
   return [...imports, ...unreadable, ...impure];
 }
 
-function importBreach(path: string, room: Room, specifier: string): string | undefined {
+function importBreach(path: string, room: Room, specifier: string, isTypeOnly: boolean): string | undefined {
   const rule = IMPORT_TABLE[room];
   if (specifier.startsWith('node:')) {
     const isAllowed = rule.builtIn === 'all' || rule.builtIn.includes(specifier);
@@ -118,7 +159,12 @@ function importBreach(path: string, room: Room, specifier: string): string | und
   const targetRoom = roomOf(target);
   if (targetRoom === undefined) return `imports ${target}, which is in no room of the house`;
   if (target === 'src/main.ts') return 'imports the composition root';
+  if (target.startsWith(BEHIND_A_DOOR.folder) && !path.startsWith(BEHIND_A_DOOR.door))
+    return `imports ${target}, which stands behind ${BEHIND_A_DOOR.door}`;
   if (targetRoom === room || rule.rooms.includes(targetRoom) || rule.files?.includes(target) === true) return undefined;
+  if (rule.types?.includes(targetRoom) === true) {
+    return isTypeOnly ? undefined : `${room} imports more than types of ${target}`;
+  }
   return `${room} imports ${target}`;
 }
 

@@ -1,6 +1,8 @@
 /** What a module says it needs: each specifier once, in order of appearance, however it is imported. */
 export type ImportsOf = Readonly<{
   specifiers: readonly string[];
+  /** Those of them of which only types are taken: `import type`, `export type`, or `type` before each name. */
+  typeOnly: readonly string[];
   /** Dynamic imports whose specifier is computed, and so can't be checked. */
   computed: number;
 }>;
@@ -12,20 +14,36 @@ export type MaskedSource = Readonly<{ code: string; texts: readonly string[] }>;
 export function importsOf(source: string): ImportsOf {
   const { code, texts } = maskSource(source);
   const found = new Set<string>();
+  const values = new Set<string>();
   let computed = 0;
   for (const pattern of STATEMENTS) {
-    for (const match of code.matchAll(pattern)) found.add(texts[Number(match.groups?.['text'])] ?? '');
+    for (const { groups } of code.matchAll(pattern)) {
+      const specifier = texts[Number(groups?.['text'])] ?? '';
+      found.add(specifier);
+      if (!takesTypesOnly(groups?.['clause'] ?? '')) values.add(specifier);
+    }
   }
   for (const match of code.matchAll(CALLS)) {
     const at = match.groups?.['text'];
     if (at === undefined) computed += 1;
-    else found.add(texts[Number(at)] ?? '');
+    else {
+      found.add(texts[Number(at)] ?? '');
+      values.add(texts[Number(at)] ?? '');
+    }
   }
-  return { specifiers: [...found], computed };
+  return { specifiers: [...found], typeOnly: [...found].filter((specifier) => !values.has(specifier)), computed };
+}
+
+/** Whether what stands between `import` and `from` names types alone. */
+function takesTypesOnly(clause: string): boolean {
+  if (/^\s*type\s+[\w*{]/.test(clause)) return true;
+  const named = /^\s*\{(?<names>[^}]*)\}\s*$/.exec(clause)?.groups?.['names'];
+  const names = named?.split(',').map((name) => name.trim()) ?? [];
+  return names.some((name) => name !== '') && names.every((name) => name === '' || /^type\s+\w/.test(name));
 }
 
 const STATEMENTS = [
-  /(?<![.\w$])(?:import|export)(?![\w$:])[^;"()=]*?[\s}*\w]from\s*"#(?<text>\d+)"/g,
+  /(?<![.\w$])(?:import|export)(?![\w$:])(?<clause>[^;"()=]*?[\s}*\w])from\s*"#(?<text>\d+)"/g,
   /(?<![.\w$])import\s*"#(?<text>\d+)"/g,
 ];
 const CALLS = /(?<![.\w$])(?:import|require)\s*\((?!\s*\))(?:\s*"#(?<text>\d+)"\s*[,)])?/g;

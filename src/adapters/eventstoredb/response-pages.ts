@@ -26,31 +26,31 @@ export async function* responsePages(
   reading: Reading,
 ): AsyncGenerator<readonly streams.ReadResp[], void, undefined> {
   const { signal } = reading;
-  const positionWaiters = openPositionWaiters(request, reading.connection);
+  const buffer = openResponseBuffer(request, reading.connection);
   const silence = openSilence(reading.clock, reading.silenceMilliseconds);
-  const stop = () => positionWaiters.cancel();
+  const stop = () => buffer.cancel();
   signal.addEventListener('abort', stop, { once: true });
   if (signal.aborted) stop();
   try {
     for (;;) {
-      const page = positionWaiters.take();
+      const page = buffer.take();
       if (page.length > 0) {
         yield page;
         // The consumer's time is not the server's silence.
         silence.heard();
         continue;
       }
-      if (positionWaiters.isOver()) return;
-      await nextArrival(positionWaiters, silence, reading);
+      if (buffer.isOver()) return;
+      await nextArrival(buffer, silence, reading);
     }
   } finally {
     signal.removeEventListener('abort', stop);
     silence.stop();
-    positionWaiters.cancel();
+    buffer.cancel();
   }
 }
 
-type PositionWaiters = Readonly<{
+type ResponseBuffer = Readonly<{
   /** What has come since the last time. @throws what failureOf gives, once all that came before the failure is taken. */
   take: () => readonly streams.ReadResp[];
   isOver: () => boolean;
@@ -59,7 +59,7 @@ type PositionWaiters = Readonly<{
   cancel: () => void;
 }>;
 
-function openPositionWaiters(request: streams.ReadReq, connection: EventStoreConnection): PositionWaiters {
+function openResponseBuffer(request: streams.ReadReq, connection: EventStoreConnection): ResponseBuffer {
   let buffer: streams.ReadResp[] = [];
   let call: ClientReadableStream<streams.ReadResp> | undefined;
   let cancelled = false;
@@ -110,9 +110,9 @@ function openPositionWaiters(request: streams.ReadReq, connection: EventStoreCon
   };
 }
 
-async function nextArrival(positionWaiters: PositionWaiters, silence: IdleTimeout, reading: Reading): Promise<void> {
+async function nextArrival(buffer: ResponseBuffer, silence: IdleTimeout, reading: Reading): Promise<void> {
   const { silenceMilliseconds, isAlive } = reading;
-  const outcome = await Promise.race([positionWaiters.changed(), silence.due()]);
+  const outcome = await Promise.race([buffer.changed(), silence.due()]);
   if (outcome === 'changed') {
     silence.heard();
     // What comes in one burst becomes one page.

@@ -74,6 +74,11 @@ export function addRouterCommands(program: Command, tools: CommandTools): void {
         ]);
       }),
   );
+  addTestCommand(router, tools);
+  addRouterUpkeepCommands(router, tools);
+}
+
+function addTestCommand(router: Command, tools: CommandTools): void {
   leaf(
     router,
     'test <region-or-router> [router]',
@@ -87,7 +92,6 @@ export function addRouterCommands(program: Command, tools: CommandTools): void {
       ]);
     }),
   );
-  addRouterUpkeepCommands(router, tools);
 }
 
 function keyValues(pairs: readonly string[]): Readonly<Record<string, string>> {

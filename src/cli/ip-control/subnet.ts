@@ -60,6 +60,10 @@ export function addSubnetCommands(program: Command, tools: CommandTools): void {
       outputOf(options, tools).table(['id', 'customer', 'cidr', 'region', 'asn', 'metro'], rows);
     }),
   );
+  addRemoveCommand(subnet, tools);
+}
+
+function addRemoveCommand(subnet: Command, tools: CommandTools): void {
   leaf(subnet, 'remove <subnet-id>', 'take a subnet back; what is disabled in it leaves the routers').action(
     (id: string, options: { json?: boolean }) =>
       tools.withApplication(async (application) => {

@@ -62,6 +62,10 @@ export function addInstanceCommands(group: Command, tools: CommandTools): void {
         );
       }),
     );
+  addScaleCommand(group, tools);
+}
+
+function addScaleCommand(group: Command, tools: CommandTools): void {
   leaf(group, 'scale', 'decide from a queue what to launch and to end, print why, and do it')
     .requiredOption(
       '--queue <file>',

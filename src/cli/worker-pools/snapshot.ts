@@ -1,5 +1,8 @@
 import { z } from 'zod';
+import type { Application } from '../../application/application.ts';
 import { launchesFrom } from '../../commands/worker-pools/pool-state.ts';
+import { epochMilliseconds } from '../../domain/instants.ts';
+import { monthOf } from '../../domain/worker-pools/months.ts';
 import type {
   PendingTasks,
   PoolSnapshot,
@@ -9,13 +12,11 @@ import type {
   WorkerSnapshot,
 } from '../../domain/worker-pools/scaling/snapshot.ts';
 import { architecture } from '../../events/worker-pools/architectures.ts';
-import { scopeName } from '../../events/worker-pools/names.ts';
 import { check } from '../../events/worker-pools/document-checks.ts';
-import { epochMilliseconds, monthOf } from '../../domain/worker-pools/months.ts';
+import { scopeName } from '../../events/worker-pools/names.ts';
 import { poolMonthMilliseconds } from '../../projections/worker-pools/pool-usage-view.ts';
 import { scopeMonthMilliseconds } from '../../projections/worker-pools/scope-usage-view.ts';
 import type { WorkerView } from '../../projections/worker-pools/worker-view.ts';
-import type { Application } from '../../application/application.ts';
 import { readDocument } from './documents.ts';
 import { problemsFailure } from './print.ts';
 

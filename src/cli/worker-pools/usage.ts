@@ -1,10 +1,11 @@
 import type { Command } from 'commander';
-import { epochMilliseconds, isMonth, type Month, monthOf } from '../../domain/worker-pools/months.ts';
+import type { Application } from '../../application/application.ts';
+import { epochMilliseconds } from '../../domain/instants.ts';
+import { isMonth, type Month, monthOf } from '../../domain/worker-pools/months.ts';
 import { projectedMilliseconds } from '../../projections/worker-pools/month-projection.ts';
 import { poolMonthMilliseconds } from '../../projections/worker-pools/pool-usage-view.ts';
 import { scopeMonthMilliseconds } from '../../projections/worker-pools/scope-usage-view.ts';
 import { type CommandTools, leaf, outputOf } from '../command.ts';
-import type { Application } from '../../application/application.ts';
 import { notFound, usage } from '../output.ts';
 
 type Account = Readonly<{

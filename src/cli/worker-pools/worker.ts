@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { epochMilliseconds } from '../../domain/worker-pools/months.ts';
+import { epochMilliseconds } from '../../domain/instants.ts';
 import type { WorkerView } from '../../projections/worker-pools/worker-view.ts';
 import { type CommandTools, leaf, outputOf } from '../command.ts';
 import { notFound } from '../output.ts';

@@ -1,7 +1,7 @@
-import type { WorkerPoolEvent } from '../../events/worker-pools/worker-pool.ts';
-import type { PoolChanges, PoolRecord } from '../../events/worker-pools/pool-record.ts';
+import { epochMilliseconds } from '../../domain/instants.ts';
 import { canonicalJson } from '../../events/hash-chain.ts';
-import { epochMilliseconds } from '../../domain/worker-pools/months.ts';
+import type { PoolChanges, PoolRecord } from '../../events/worker-pools/pool-record.ts';
+import type { WorkerPoolEvent } from '../../events/worker-pools/worker-pool.ts';
 
 /** A worker's place in the pool. It keeps the name of its newest run, so that a repeated question is recognized. */
 export type Slot = Readonly<{ number: number; worker: string; run: string; isActive: boolean }>;

@@ -1,8 +1,8 @@
-import { type Command, type Decider, type Decision, type Refusal, refuse } from '../../kernel/decider.ts';
-import { epochMilliseconds } from '../../domain/worker-pools/months.ts';
-import type { StreamCategory } from '../../kernel/stream-name.ts';
+import { epochMilliseconds } from '../../domain/instants.ts';
 import type { Architecture } from '../../events/worker-pools/architectures.ts';
 import { type WorkerEvent, workerEvents } from '../../events/worker-pools/worker.ts';
+import { type Command, type Decider, type Decision, type Refusal, refuse } from '../../kernel/decider.ts';
+import type { StreamCategory } from '../../kernel/stream-name.ts';
 import { sameJson } from './same-json.ts';
 import { evolveWorker, type Instance, NO_WORKER, type WorkerPoolData, type WorkerState } from './worker-state.ts';
 

@@ -201,8 +201,8 @@ async function requestLaunch(
   const token = Buffer.from(ids.random(TOKEN_BYTES)).toString('base64url');
   const activationSha256 = createHash('sha256').update(token).digest('hex');
   await secrets.put(activationSecretId(run), token);
-  const launch = { run, providerAccount, architectures, activationSha256, because, at: clock.nowText() };
-  accept(await workers.handle(worker, { type: 'RequestLaunch', data: launch }, context));
+  const request = { run, providerAccount, architectures, activationSha256, because, at: clock.nowText() };
+  accept(await workers.handle(worker, { type: 'RequestLaunch', data: request }, context));
 }
 
 /** However often this is tried, the end of a run is recorded once. */

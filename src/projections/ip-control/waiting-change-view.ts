@@ -1,7 +1,7 @@
+import { epochMilliseconds } from '../../domain/instants.ts';
 import { LIST_EVENTS, type ListEvent, listKeysOf, listOf } from '../../events/ip-control/list-changes.ts';
 import type { ListKind } from '../../events/ip-control/vocabulary.ts';
 import type { Told } from '../../kernel/event.ts';
-import { epochMilliseconds } from '../../domain/worker-pools/months.ts';
 import type { Projection } from '../../kernel/projection.ts';
 import { streamId } from '../../kernel/stream-name.ts';
 

@@ -1,4 +1,5 @@
-import { epochMilliseconds, type Month, splitByMonth, withinMonth } from '../../domain/worker-pools/months.ts';
+import { epochMilliseconds } from '../../domain/instants.ts';
+import { type Month, splitByMonth, withinMonth } from '../../domain/worker-pools/months.ts';
 
 /** Milliseconds of what is over, by month. */
 export type MonthSums = Readonly<Record<Month, number>>;

@@ -1,7 +1,7 @@
+import { epochMilliseconds } from '../../domain/instants.ts';
 import type { PoolRecord } from '../../events/worker-pools/pool-record.ts';
-import type { WorkerEvent } from '../../events/worker-pools/worker.ts';
 import { type WorkerPoolEvent, workerPoolEvents } from '../../events/worker-pools/worker-pool.ts';
-import { epochMilliseconds } from '../../domain/worker-pools/months.ts';
+import type { WorkerEvent } from '../../events/worker-pools/worker.ts';
 import type { Projection } from '../../kernel/projection.ts';
 
 type Watched = WorkerPoolEvent | Extract<WorkerEvent, { type: 'InstanceCreated' | 'WorkerConnected' }>;

@@ -7,10 +7,10 @@ import {
   type WorkerPoolCommand,
   workerPoolDecider,
 } from '../../../src/commands/worker-pools/worker-pool.ts';
+import { epochMilliseconds } from '../../../src/domain/instants.ts';
 import type { PoolChanges, PoolRecord } from '../../../src/events/worker-pools/pool-record.ts';
 import type { WorkerPoolEvent } from '../../../src/events/worker-pools/worker-pool.ts';
 import { isRefusal } from '../../../src/kernel/decider.ts';
-import { epochMilliseconds } from '../../../src/domain/worker-pools/months.ts';
 import { specify, stateAfter } from '../../specification.ts';
 
 const { given } = specify(workerPoolDecider);

@@ -1,15 +1,8 @@
 import * as fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import {
-  epochMilliseconds,
-  instantText,
-  isMonth,
-  monthBounds,
-  monthOf,
-  splitByMonth,
-  withinMonth,
-} from '../../../src/domain/worker-pools/months.ts';
+import { epochMilliseconds, instantText } from '../../../src/domain/instants.ts';
+import { isMonth, monthBounds, monthOf, splitByMonth, withinMonth } from '../../../src/domain/worker-pools/months.ts';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;

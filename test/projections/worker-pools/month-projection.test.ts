@@ -1,6 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { epochMilliseconds } from '../../../src/domain/worker-pools/months.ts';
+import { epochMilliseconds } from '../../../src/domain/instants.ts';
 import { projectedMilliseconds } from '../../../src/projections/worker-pools/month-projection.ts';
 
 const HOUR = 3_600_000;

@@ -1,9 +1,10 @@
 import * as fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { epochMilliseconds, instantText } from '../../../src/domain/instants.ts';
+import { monthOf } from '../../../src/domain/worker-pools/months.ts';
 import type { WorkerEvent } from '../../../src/events/worker-pools/worker.ts';
 import type { Recorded } from '../../../src/kernel/event.ts';
-import { epochMilliseconds, instantText, monthOf } from '../../../src/domain/worker-pools/months.ts';
 import {
   poolMonthMilliseconds,
   poolUsageProjection,
