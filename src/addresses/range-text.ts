@@ -65,7 +65,7 @@ function edgesOfText(text: string): Edges {
 
 function rangeTextError(text: string): RangeTextError {
   const outcome = parseRangeText(text);
-  if (!isAddressProblem(outcome)) throw new Error(`the two readers of ${text} do not agree`);
+  if (!isAddressProblem(outcome)) throw new Error(`broken invariant: both readers of ${text} agree`);
   return new RangeTextError(text, outcome.problem);
 }
 
