@@ -1,5 +1,5 @@
 // Appends and reads through our adapter against the official client doing the same without hashes, checks and guards:
-// single appends, a hundred at once to a hundred streams and to one, reading a stream, following the log.
+// single appends, a hundred at once to a hundred streams, reading a stream, following the log.
 // usage: node --import tsx bench/stores/eventstoredb.bench.ts   (ROUNDS, TEST_EVENT_STORE_URL from the environment)
 import { EventStoreDBClient, jsonEvent, type JSONEventData, streamNameFilter } from '@eventstore/db-client';
 import { systemClock } from '../../src/adapters/clock.ts';
@@ -35,7 +35,6 @@ await measure('one append after another', ONE_BY_ONE, async (append) => {
 await measure(`${AT_ONCE} appends at once, to ${AT_ONCE} streams`, AT_ONCE, async (append) => {
   await Promise.all(Array.from({ length: AT_ONCE }, () => append(newStream(), 1)));
 });
-await measureOneStream();
 await measureReads();
 
 await client.dispose();
@@ -86,29 +85,6 @@ function bareEvents(stream: string, count: number): JSONEventData[] {
 async function measure(name: string, appends: number, work: (append: Append) => Promise<void>): Promise<void> {
   const contenders = { ours: () => work(appendOurs), baseline: () => work(appendBare) };
   reportRate(`EventStoreDB, ${name}`, await pairedRoundsAsync(contenders, ROUNDS), appends, TARGET);
-}
-
-/** Each builds on the one before: the bare client has to wait for each answer, we send what waits together. */
-async function measureOneStream(): Promise<void> {
-  const contenders = {
-    ours: async () => {
-      const name = `${ourCategory}-${newStream()}`;
-      const events = sealedFacts(name, AT_ONCE);
-      await Promise.all(events.map((event, index) => store.append(name, BigInt(index) - 1n, [event])));
-    },
-    baseline: async () => {
-      const name = `${bareCategory}-${newStream()}`;
-      for (const [index, event] of bareEvents(name, AT_ONCE).entries()) {
-        await client.appendToStream(name, event, { expectedRevision: index === 0 ? 'no_stream' : BigInt(index - 1) });
-      }
-    },
-  };
-  reportRate(
-    `EventStoreDB, ${AT_ONCE} appends at once, to one stream`,
-    await pairedRoundsAsync(contenders, ROUNDS),
-    AT_ONCE,
-    TARGET,
-  );
 }
 
 async function measureReads(): Promise<void> {

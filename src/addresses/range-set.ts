@@ -45,7 +45,8 @@ export class RangeSet {
     const all = [...ranges];
     const [only] = all;
     if (only === undefined) return RangeSet.empty;
-    if (all.some(({ first, last }) => first > last)) throw new Error('broken invariant: a range starts at its first address');
+    if (all.some(({ first, last }) => first > last))
+      throw new Error('broken invariant: a range starts at its first address');
     if (all.length === 1) return RangeSet.ofEdges(only.version, edgesOf(only));
     const intake = new RangeSetBuilder(all.length);
     for (const range of all) intake.add(range);

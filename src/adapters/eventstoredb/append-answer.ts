@@ -1,8 +1,6 @@
-import shared from '@eventstore/db-client/generated/shared_pb.js';
-import type status from '@eventstore/db-client/generated/status_pb.js';
-import type streams from '@eventstore/db-client/generated/streams_pb.js';
 import { AppendTooLarge, NO_STREAM } from '../../ports/event-store.ts';
 import { CallFailed } from './failures.ts';
+import { shared, type statuses, type streams } from './protocol.ts';
 
 /** What the server said to one append. */
 export type Answer =
@@ -23,7 +21,7 @@ export function answerIn(response: streams.BatchAppendResp, stream: string, byte
 }
 
 /** What is wrong stands in the details of the status, packed as a message of its own. */
-function refusalIn(error: status.Status | undefined, stream: string, bytes: number): Answer {
+function refusalIn(error: statuses.Status | undefined, stream: string, bytes: number): Answer {
   const details = error?.getDetails();
   const type = details?.getTypeName() ?? '';
   switch (type) {

@@ -1,5 +1,3 @@
-import uuids from '@eventstore/db-client/dist/utils/grpcUUID.js';
-import type streams from '@eventstore/db-client/generated/streams_pb.js';
 import type { ClientDuplexStream } from '@grpc/grpc-js';
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../ports/clock.ts';
@@ -7,6 +5,7 @@ import { type Answer, answerIn } from './append-answer.ts';
 import type { EventStoreConnection } from './connection.ts';
 import { CallFailed, failureOf } from './failures.ts';
 import { appendRequest, type ProposedEvent } from './proposed-events.ts';
+import { type streams, uuids } from './protocol.ts';
 
 /** One batch call, over which many appends go at the same time, each under its own id. */
 export type AppendSession = Readonly<{

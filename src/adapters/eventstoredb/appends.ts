@@ -1,36 +1,41 @@
 import type { Codec } from '../../events/codec.ts';
 import type { Sealed } from '../../kernel/event.ts';
-import { type Appended, AppendTooLarge, StoreUnavailable } from '../../ports/event-store.ts';
-import type { Waiting } from './append-batch.ts';
-import { workThrough } from './append-lane.ts';
-import type { BatchWriter } from './batch-writer.ts';
-import { proposedEvent } from './proposed-events.ts';
-import type { Reads } from './reads.ts';
+import { type Appended, AppendTooLarge, StoreUnavailable, WrongExpectedRevision } from '../../ports/event-store.ts';
+import type { Answer } from './append-answer.ts';
+import { type AppendSession, openAppendSession } from './append-session.ts';
+import type { EventStoreConnection } from './connection.ts';
+import { openRetries, type RetryPolicy } from './patience.ts';
+import { type ProposedEvent, proposedEvent } from './proposed-events.ts';
+import type { Place, Reads } from './reads.ts';
 
 export type AppendsOptions = Readonly<{
-  writer: BatchWriter;
+  connection: EventStoreConnection;
+  patience: RetryPolicy;
+  answerMilliseconds: number;
   codec: Codec;
   limitBytes: number;
   whatIsAt: Reads['whatIsAt'];
 }>;
 
 export type Appends = Readonly<{
+  /**
+   * Writes all or none, once, however often it must be sent. Appends of one stream are not put in order here: what builds on
+   * an append is decided once that is answered, since the server would take it though its forerunner lost a race.
+   * @throws WrongExpectedRevision, StoreUnavailable (the events may be there or not), AppendTooLarge
+   */
   append: (stream: string, expected: bigint, events: readonly Sealed[]) => Promise<Appended>;
-  /** Takes no more, and resolves when those that wait are settled. */
+  /** Takes no more, and resolves when those under way are settled. */
   close: () => Promise<void>;
 }>;
 
 const WAITING_BYTES_MAX = 64 * 1024 * 1024;
 
-/** The appends of one process: one lane a stream. */
-export function openAppends({ writer, codec, limitBytes, whatIsAt }: AppendsOptions): Appends {
-  const lanes = new Map<string, Waiting[]>();
-  const working = new Set<Promise<void>>();
+/** The appends of one process, all over one call. */
+export function openAppends({ codec, limitBytes, whatIsAt, ...session }: AppendsOptions): Appends {
+  const currentSession = openSessions(session);
+  const working = new Set<Promise<Appended>>();
   let waitingBytes = 0;
   let closed = false;
-  const leave = (settled: readonly Waiting[]): void => {
-    for (const { bytes } of settled) waitingBytes -= bytes;
-  };
 
   return {
     append: async (stream, expected, events) => {
@@ -41,25 +46,82 @@ export function openAppends({ writer, codec, limitBytes, whatIsAt }: AppendsOpti
       if (waitingBytes + bytes > WAITING_BYTES_MAX) {
         throw new StoreUnavailable(`appends of ${waitingBytes} bytes wait for the event store already`);
       }
-      return new Promise((resolve, reject) => enter(stream, { expected, events: proposed, bytes, resolve, reject }));
+      waitingBytes += bytes;
+      const work = write(stream, expected, proposed);
+      working.add(work);
+      try {
+        return await work;
+      } finally {
+        working.delete(work);
+        waitingBytes -= bytes;
+      }
     },
     close: async () => {
       closed = true;
-      await Promise.all(working);
-      writer.close();
+      await Promise.allSettled(working);
+      currentSession.close();
     },
   };
 
-  function enter(stream: string, waiting: Waiting): void {
-    waitingBytes += waiting.bytes;
-    const lane = lanes.get(stream);
-    if (lane !== undefined) return void lane.push(waiting);
-    const opened = [waiting];
-    lanes.set(stream, opened);
-    const over = (): void => void lanes.delete(stream);
-    const work = workThrough(stream, opened, { writer, limitBytes, whatIsAt, leave, over }).finally(() =>
-      working.delete(work),
-    );
-    working.add(work);
+  async function write(stream: string, expected: bigint, events: readonly ProposedEvent[]): Promise<Appended> {
+    const tries = openRetries(session.patience);
+    for (;;) {
+      try {
+        // The same ids at the same revision each time: the server takes them once.
+        const answer = await (await currentSession.get()).append(stream, expected, events);
+        return await accepted(stream, expected, events, answer);
+      } catch (failure) {
+        await tries.again(failure);
+      }
+    }
   }
+
+  async function accepted(
+    stream: string,
+    expected: bigint,
+    events: readonly ProposedEvent[],
+    answer: Answer,
+  ): Promise<Appended> {
+    if (answer.kind === 'appended') return { revision: answer.revision, position: answer.position };
+    const { actual } = answer;
+    // An earlier try whose answer was lost may have been what moved the stream.
+    const there = actual > expected ? await whatIsAt(stream, expected + 1n, events.length) : [];
+    const last = there.at(-1);
+    if (last === undefined || !areOurs(there, events)) throw new WrongExpectedRevision(stream, expected, actual);
+    return { revision: last.revision, position: last.position };
+  }
+}
+
+type SessionOptions = Pick<AppendsOptions, 'connection' | 'patience' | 'answerMilliseconds'>;
+
+/** The session that is open, or the next one. */
+function openSessions({ connection, patience, answerMilliseconds }: SessionOptions): Readonly<{
+  get: () => Promise<AppendSession>;
+  close: () => void;
+}> {
+  let session: Promise<AppendSession> | undefined;
+
+  return {
+    get,
+    close: () => {
+      session?.then((open) => open.close()).catch(() => undefined);
+    },
+  };
+
+  async function get(): Promise<AppendSession> {
+    const opening = (session ??= openAppendSession(connection, patience.clock, answerMilliseconds));
+    try {
+      const opened = await opening;
+      if (opened.isOpen()) return opened;
+    } catch (error) {
+      if (session === opening) session = undefined;
+      throw error;
+    }
+    if (session === opening) session = undefined;
+    return get();
+  }
+}
+
+function areOurs(there: readonly Place[], events: readonly ProposedEvent[]): boolean {
+  return there.length === events.length && there.every(({ id }, index) => id === events[index]?.id);
 }

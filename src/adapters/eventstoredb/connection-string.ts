@@ -1,7 +1,7 @@
-import parser from '@eventstore/db-client/dist/Client/parseConnectionString.js';
 import { type ChannelCredentials, credentials } from '@grpc/grpc-js';
 import { readFileSync } from 'node:fs';
 import { StoreRefused } from '../../ports/store-refused.ts';
+import { connectionStrings } from './protocol.ts';
 
 export type Endpoint = Readonly<{ address: string; port: number }>;
 
@@ -20,7 +20,7 @@ export type ConnectionSettings = Readonly<{
   keepAliveTimeoutMilliseconds: number;
 }>;
 
-type Parsed = ReturnType<typeof parser.parseConnectionString>;
+type Parsed = ReturnType<typeof connectionStrings.parseConnectionString>;
 
 /**
  * Reads `esdb://`, `esdb+discover://` and the same with `kurrentdb`, which means the same servers under their newer name.
@@ -47,7 +47,7 @@ export function readConnectionString(url: string): ConnectionSettings {
 
 function parse(url: string): Parsed {
   try {
-    return parser.parseConnectionString(url);
+    return connectionStrings.parseConnectionString(url);
   } catch (cause) {
     throw badUrl(cause instanceof Error ? withoutLogin(cause.message, url) : 'it can not be read', cause);
   }

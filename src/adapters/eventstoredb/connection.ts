@@ -1,11 +1,11 @@
 import { convertToCommandError, NotLeaderError } from '@eventstore/db-client';
-import services from '@eventstore/db-client/generated/streams_grpc_pb.js';
 import { type CallOptions, Channel, type ChannelOptions, Metadata } from '@grpc/grpc-js';
 import type { ConnectionSettings, Endpoint } from './connection-string.ts';
 import { discoverLeader } from './discovery.ts';
 import { CallFailed, failureOf } from './failures.ts';
+import { streamServices } from './protocol.ts';
 
-type Action<T> = (stub: services.StreamsClient, metadata: Metadata, options: Partial<CallOptions>) => Promise<T>;
+type Action<T> = (stub: streamServices.StreamsClient, metadata: Metadata, options: Partial<CallOptions>) => Promise<T>;
 
 /** The way to the leader, whichever node that is at the moment. */
 export type EventStoreConnection = Readonly<{
@@ -16,7 +16,7 @@ export type EventStoreConnection = Readonly<{
   close: () => void;
 }>;
 
-type Opened = Readonly<{ endpoint: Endpoint; channel: Channel; stub: services.StreamsClient }>;
+type Opened = Readonly<{ endpoint: Endpoint; channel: Channel; stub: streamServices.StreamsClient }>;
 
 /**
  * Connects when it is first used. The protocol's messages, its errors and its connection string are the official client's;
@@ -55,7 +55,11 @@ export function openConnection(settings: ConnectionSettings): EventStoreConnecti
       next ?? ('only' in nodes ? nodes.only : await discoverLeader(nodes.seeds, failed, settings, options));
     next = undefined;
     const channel = new Channel(`${endpoint.address}:${endpoint.port}`, credentials, options);
-    return { endpoint, channel, stub: new services.StreamsClient(name, credentials, { channelOverride: channel }) };
+    return {
+      endpoint,
+      channel,
+      stub: new streamServices.StreamsClient(name, credentials, { channelOverride: channel }),
+    };
   }
 
   /** Calls that are under way on the old channel come to their own end. */

@@ -1,11 +1,9 @@
-import gossip from '@eventstore/db-client/generated/gossip_grpc_pb.js';
-import messages from '@eventstore/db-client/generated/gossip_pb.js';
-import shared from '@eventstore/db-client/generated/shared_pb.js';
 import { type ChannelOptions, Metadata } from '@grpc/grpc-js';
 import type { ConnectionSettings, Endpoint } from './connection-string.ts';
 import { CallFailed } from './failures.ts';
+import { gossip, gossipServices, shared } from './protocol.ts';
 
-const { VNodeState } = messages.MemberInfo;
+const { VNodeState } = gossip.MemberInfo;
 
 /**
  * Asks the nodes of a cluster, one after the other, who leads it; one that has just failed is asked last.
@@ -34,8 +32,8 @@ function askMembers(
   { address, port }: Endpoint,
   { channel, gossipMilliseconds }: ConnectionSettings,
   options: ChannelOptions,
-): Promise<messages.ClusterInfo> {
-  const client = new gossip.GossipClient(`${address}:${port}`, channel, options);
+): Promise<gossip.ClusterInfo> {
+  const client = new gossipServices.GossipClient(`${address}:${port}`, channel, options);
   return new Promise((resolve, reject) => {
     const deadline = Date.now() + gossipMilliseconds;
     client.read(new shared.Empty(), new Metadata(), { deadline }, (error, cluster) => {
@@ -46,7 +44,7 @@ function askMembers(
   });
 }
 
-function leaderIn(cluster: messages.ClusterInfo): Endpoint | undefined {
+function leaderIn(cluster: gossip.ClusterInfo): Endpoint | undefined {
   const leader = cluster
     .getMembersList()
     .find((member) => member.getIsAlive() && member.getState() === VNodeState.LEADER);

@@ -5,7 +5,6 @@ import { type EventStore, NO_STREAM, StoreUnavailable } from '../../ports/event-
 import type { Log } from '../../ports/log.ts';
 import { StoreRefused } from '../../ports/store-refused.ts';
 import { openAppends } from './appends.ts';
-import { openBatchWriter } from './batch-writer.ts';
 import { type EventStoreConnection, openConnection } from './connection.ts';
 import { readConnectionString } from './connection-string.ts';
 import { CallFailed, failureOf } from './failures.ts';
@@ -52,8 +51,8 @@ export async function openEventStoreDb(options: EventStoreDbOptions): Promise<Ev
   const progress = openProgress();
   const reads = openReads({ passes, codec, prefixes, progress });
   const { whatIsAt, end } = reads;
-  const writer = openBatchWriter({ connection, patience, answerMilliseconds, whatIsAt });
-  const appends = openAppends({ writer, codec, limitBytes: appendLimitBytes, whatIsAt });
+  const limitBytes = appendLimitBytes;
+  const appends = openAppends({ connection, patience, answerMilliseconds, codec, limitBytes, whatIsAt });
   const silenceMilliseconds = answerMilliseconds;
   const followed = { connection, codec, clock, log, prefixes, progress, end, silenceMilliseconds, closed: signal };
   const close = async (): Promise<void> => {

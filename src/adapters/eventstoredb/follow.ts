@@ -1,4 +1,3 @@
-import type streams from '@eventstore/db-client/generated/streams_pb.js';
 import type { Codec } from '../../events/codec.ts';
 import type { Recorded } from '../../kernel/event.ts';
 import type { Clock } from '../../ports/clock.ts';
@@ -13,6 +12,7 @@ import { subscribeToAll } from './read-requests.ts';
 import { placeAfter } from './reads.ts';
 import { type AllPosition, positionOf, recordedEvent } from './recorded-events.ts';
 import { responsePages } from './response-pages.ts';
+import type { streams } from './protocol.ts';
 
 export type FollowOptions = Readonly<{
   connection: EventStoreConnection;

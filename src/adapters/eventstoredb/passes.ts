@@ -1,7 +1,7 @@
-import type streams from '@eventstore/db-client/generated/streams_pb.js';
 import type { EventStoreConnection } from './connection.ts';
 import { openRetries, type RetryPolicy } from './patience.ts';
 import { responsePages } from './response-pages.ts';
+import type { streams } from './protocol.ts';
 
 /** An event as the protocol carries it. */
 export type WireEvent = streams.ReadResp.ReadEvent.RecordedEvent;

@@ -1,7 +1,6 @@
-import shared from '@eventstore/db-client/generated/shared_pb.js';
-import streams from '@eventstore/db-client/generated/streams_pb.js';
 import type { Sealed } from '../../kernel/event.ts';
 import { NO_STREAM } from '../../ports/event-store.ts';
+import { shared, streams } from './protocol.ts';
 
 /** One event as it goes over the wire. `bytes` is what the server counts against its limit. */
 export type ProposedEvent = Readonly<{ id: string; message: streams.BatchAppendReq.ProposedMessage; bytes: number }>;

@@ -1,7 +1,6 @@
-import shared from '@eventstore/db-client/generated/shared_pb.js';
-import streams from '@eventstore/db-client/generated/streams_pb.js';
 import { streamIdentifier } from './proposed-events.ts';
 import type { AllPosition } from './recorded-events.ts';
+import { shared, streams } from './protocol.ts';
 
 const { Options } = streams.ReadReq;
 

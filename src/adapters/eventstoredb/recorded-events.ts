@@ -1,6 +1,6 @@
-import type streams from '@eventstore/db-client/generated/streams_pb.js';
 import type { Codec, StoredEvent } from '../../events/codec.ts';
 import type { Recorded } from '../../kernel/event.ts';
+import type { streams } from './protocol.ts';
 
 /** A place of `$all`. Our own events have both the same; checkpoints may have not. */
 export type AllPosition = Readonly<{ commit: bigint; prepare: bigint }>;

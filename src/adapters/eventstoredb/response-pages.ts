@@ -1,9 +1,9 @@
-import type streams from '@eventstore/db-client/generated/streams_pb.js';
 import type { ClientReadableStream } from '@grpc/grpc-js';
 import type { Clock } from '../../ports/clock.ts';
 import type { EventStoreConnection } from './connection.ts';
 import { CallFailed, failureOf } from './failures.ts';
 import { openSilence, type IdleTimeout } from '../../concurrency/idle-timeout.ts';
+import type { streams } from './protocol.ts';
 
 export type Reading = Readonly<{
   connection: EventStoreConnection;

@@ -1,7 +1,6 @@
-import services from '@eventstore/db-client/generated/serverfeatures_grpc_pb.js';
-import shared from '@eventstore/db-client/generated/shared_pb.js';
 import { credentials, status } from '@grpc/grpc-js';
 import type { EventStoreConnection } from './connection.ts';
+import { featureServices, shared } from './protocol.ts';
 
 const BATCH_APPEND = 'event_store.client.streams.streams/batchappend';
 
@@ -11,7 +10,9 @@ export function takesBatches({ name, call }: EventStoreConnection, milliseconds:
     (stub, metadata) =>
       new Promise((resolve, reject) => {
         const channelOverride = stub.getChannel();
-        const features = new services.ServerFeaturesClient(name, credentials.createInsecure(), { channelOverride });
+        const features = new featureServices.ServerFeaturesClient(name, credentials.createInsecure(), {
+          channelOverride,
+        });
         const deadline = Date.now() + milliseconds;
         features.getSupportedMethods(new shared.Empty(), metadata, { deadline }, (error, supported) => {
           if (error === null) {

@@ -6,7 +6,6 @@ import {
   type EventStore,
   NO_STREAM,
   StoreUnavailable,
-  WrongExpectedRevision,
 } from '../../../src/ports/event-store.ts';
 import { notes, numberedNotes } from '../../contracts/sample-events.ts';
 import { type EventStoreStandIn, startEventStoreStandIn } from '../../support/stores/eventstoredb-stand-in/stand-in.ts';
@@ -60,11 +59,12 @@ test('an append is a success when it is found to be made, also behind the events
 
 test('connections that break under load lose nothing and double nothing', async ({ server, store }) => {
   const streams = Array.from({ length: 40 }, (_, index) => `customer-${index}`);
-  const appends = streams.flatMap((stream) =>
-    Array.from({ length: 25 }, (_, revision) =>
-      store.append(stream, BigInt(revision) - 1n, notes(stream, `${stream}/${revision} ${'x'.repeat(2_000)}`)),
-    ),
-  );
+  const appends = streams.map(async (stream) => {
+    for (let revision = 0; revision < 25; revision += 1) {
+      const text = `${stream}/${revision} ${'x'.repeat(2_000)}`;
+      await store.append(stream, BigInt(revision) - 1n, notes(stream, text));
+    }
+  });
   const cutting = (async () => {
     for (let cuts = 0; cuts < 5; cuts += 1) {
       const before = server.log.all().length;
@@ -74,42 +74,11 @@ test('connections that break under load lose nothing and double nothing', async 
       }
     }
   })();
-  const answers = await Promise.all(appends);
+  await Promise.all(appends);
   await cutting;
-  assert.is(answers.length, 1_000);
   const log = await all(store.readAll(BEGINNING));
   assert.is(log.length, 1_000);
   assert.is(new Set(log.map(({ id }) => id)).size, 1_000);
-});
-
-test('what builds on an append that lost its race to a stranger fails, though the stream is at the revision it expects', async ({
-  server,
-  store,
-}) => {
-  const other = await openStore({ port: server.port });
-  await store.append('customer-1', NO_STREAM, notes('customer-1', 'a'));
-  await other.append('customer-1', 0n, notes('customer-1', 'stranger'));
-  const outcomes = await Promise.allSettled([
-    store.append('customer-1', 0n, notes('customer-1', 'b')),
-    store.append('customer-1', 1n, notes('customer-1', 'builds on b')),
-    store.append('customer-1', 2n, notes('customer-1', 'builds on that')),
-  ]);
-  for (const outcome of outcomes) {
-    assert.is(outcome.status, 'rejected');
-    if (outcome.status === 'rejected') assert.instance(outcome.reason, WrongExpectedRevision);
-  }
-  assert.equal(textsOf(await all(store.read('customer-1'))), ['a', 'stranger']);
-  await other.close();
-});
-
-test('appends that wait behind one another share a write', async ({ server, store }) => {
-  await Promise.all(
-    Array.from({ length: 100 }, (_, index) =>
-      store.append('customer-1', BigInt(index) - 1n, notes('customer-1', `${index}`)),
-    ),
-  );
-  const writes = server.calls.filter(({ method }) => method === 'batch-append');
-  assert.ok(writes.length < 10, `${writes.length} writes`);
 });
 
 test('a server that stays away is unavailable within the patience, and what waits is told so; later it works again', async ({
