@@ -33,7 +33,7 @@ if (missing === undefined) {
       [...ipv4Hosts(HALF, 100), ...ipv6Sites(HALF, 100)],
     ]) {
       const push = { router: 'rs1', driver, list: LIST, prefixes, timeoutMilliseconds: DEPLOY_MILLISECONDS };
-      const outcome = await pushPrefixList(push, systemClock, never);
+      const { outcome } = await pushPrefixList(push, systemClock, never);
       console.log(`${prefixes.length} prefixes: pushed and read back in ${outcome.milliseconds} ms`);
       assert.is(outcome.result, 'confirmed', outcome.because);
     }

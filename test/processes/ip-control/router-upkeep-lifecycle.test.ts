@@ -4,7 +4,14 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { RegionCommand } from '../../../src/commands/ip-control/region.ts';
 import { isRefusal } from '../../../src/kernel/decider.ts';
-import { assigned, disable, one, registered, requestCommit } from '../../commands/ip-control/customer-examples.ts';
+import {
+  assigned,
+  disable,
+  one,
+  ranges,
+  registered,
+  requestCommit,
+} from '../../commands/ip-control/customer-examples.ts';
 import { type DeploymentHouse, openDeploymentHouse } from './deployment-application.ts';
 
 const test = suite<{ application: DeploymentHouse }>('routers beside commits');
@@ -121,6 +128,67 @@ test('what changed since the last commit is not pushed by bringing a router up t
   await askRegion(application, { type: 'EnableRouter', data: { router: 'core2' } });
   await processes.settle();
   assert.equal(application.held('core2'), { [LIST]: ['192.0.2.1/32'] });
+  await processes.stop();
+});
+
+const SCATTERED = Array.from({ length: 90 }, (_, at) => `192.0.2.${at * 2}`);
+
+test('a list that a router takes in slices alone comes to it in slices, and it is up to date then', async ({
+  application,
+}) => {
+  const processes = await application.start();
+  await askRegion(application, { type: 'DisableRouter', data: { router: 'core2' } });
+  await application.ask(disable(ranges(...SCATTERED)));
+  await application.ask(requestCommit('c1', 1, 'operator'));
+  await processes.settle();
+  application.behave('core2', 'narrow');
+  await askRegion(application, { type: 'EnableRouter', data: { router: 'core2' } });
+  await processes.settle();
+  assert.equal(application.held('core2'), application.held('core1'));
+  assert.is(application.held('core2')[LIST]?.length, 90);
+  assert.ok(application.changes.filter((change) => change.startsWith('core2')).length >= 9, 'ten at a time');
+  assert.equal(await happened(application), ['RouterDisabled', 'RouterEnabled', 'RouterCaughtUp']);
+  await processes.stop();
+});
+
+test('drift that a router takes in slices alone is put right in slices, and told once', async ({ application }) => {
+  const processes = await application.start();
+  await application.ask(disable(ranges(...SCATTERED)));
+  await application.ask(requestCommit('c1', 1, 'operator'));
+  await processes.settle();
+  application.behave('core2', 'narrow');
+  rmSync(join(application.log.folder, 'core2', LIST));
+  await askRegion(application, { type: 'RequestRouterCheck', data: { router: 'core2', checkId: 'k1', prune: false } });
+  await processes.settle();
+  assert.is(application.held('core2')[LIST]?.length, 90);
+  assert.equal(await happened(application), [
+    'RouterCheckRequested',
+    'DriftDetected',
+    'DriftRepaired',
+    'RouterChecked',
+  ]);
+  await processes.stop();
+});
+
+test('stopped between two slices, bringing a router up to date goes on after the start with what it holds', async ({
+  application,
+}) => {
+  const killedSoon = await application.start();
+  await askRegion(application, { type: 'DisableRouter', data: { router: 'core2' } });
+  await application.ask(disable(ranges(...SCATTERED)));
+  await application.ask(requestCommit('c1', 1, 'operator'));
+  await killedSoon.settle();
+  application.behave('core2', 'narrow thrice');
+  await askRegion(application, { type: 'EnableRouter', data: { router: 'core2' } });
+  await killedSoon.settle();
+  await killedSoon.stop(false);
+  const before = application.held('core2')[LIST]?.length ?? 0;
+  assert.ok(before > 0 && before < 90, `${before}`);
+  application.behave('core2', 'narrow');
+  const processes = await application.start();
+  await processes.settle();
+  assert.is(application.held('core2')[LIST]?.length, 90);
+  assert.is((await happened(application)).at(-1), 'RouterCaughtUp');
   await processes.stop();
 });
 

@@ -15,14 +15,6 @@ export type Push = Readonly<{
   timeoutMilliseconds: number;
 }>;
 
-/**
- * Makes one router hold a list: compare first, change only what differs, read back, compare. Never rejects.
- * Whatever the change answered, or did not answer, only what the router holds afterwards decides.
- */
-export async function pushPrefixList(push: Push, clock: Clock, signal: AbortSignal): Promise<RouterOutcome> {
-  return (await tryPush(push, clock, signal)).outcome;
-}
-
 /** How a push went; `code` of what went wrong. */
 export type Tried = Readonly<{
   outcome: RouterOutcome;
@@ -31,8 +23,11 @@ export type Tried = Readonly<{
   tooLarge?: Readonly<{ held: readonly string[]; wanted: readonly string[]; possible: number }>;
 }>;
 
-/** As `pushPrefixList`, and says more of how it went. `patienceMilliseconds`: a change that takes longer is not to be begun. */
-export async function tryPush(
+/**
+ * Makes one router hold a list: compare first, change only what differs, read back, compare. Never rejects. Whatever the change
+ * answered, or did not answer, only what the router holds afterwards decides. `patienceMilliseconds`: a change that takes longer is not begun.
+ */
+export async function pushPrefixList(
   push: Push & Readonly<{ patienceMilliseconds?: number }>,
   clock: Clock,
   signal: AbortSignal,

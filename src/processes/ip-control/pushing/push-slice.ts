@@ -1,7 +1,7 @@
 import type { Layers } from '../../../domain/ip-control/layers.ts';
 import type { Clock } from '../../../ports/clock.ts';
 import { nextSlice } from './next-slice.ts';
-import { type Push, type Tried, tryPush } from './push-prefix-list.ts';
+import { type Push, type Tried, pushPrefixList } from './push-prefix-list.ts';
 
 /** The list has not come to an end on this router: `done` of its blocks are there, and the next slice may follow. */
 export type Sliced = Readonly<{ router: string; done: number }>;
@@ -38,14 +38,14 @@ export async function pushSlice(
 ): Promise<Tried | Sliced> {
   const { router, layers, isFirst, timeoutMilliseconds } = push;
   const patienceMilliseconds = timeoutMilliseconds / SLICES_IN_A_TIMEOUT;
-  const whole = await tryPush(isFirst ? push : { ...push, patienceMilliseconds }, clock, signal);
+  const whole = await pushPrefixList(isFirst ? push : { ...push, patienceMilliseconds }, clock, signal);
   const { tooLarge } = whole;
   if (tooLarge === undefined) return whole;
   const { held, wanted } = tooLarge;
   if (isFirst && layers.length <= 1) return { router, done: commonOf(held, wanted) };
   const possible = (isFirst ? tooLarge.possible / SLICES_IN_A_TIMEOUT : tooLarge.possible) * pace.share;
   const slice = nextSlice(held, wanted, layers, Math.max(1, Math.floor(possible)));
-  const tried = await tryPush({ ...push, prefixes: slice, keeping: undefined }, clock, signal);
+  const tried = await pushPrefixList({ ...push, prefixes: slice, keeping: undefined }, clock, signal);
   const isThere = tried.outcome.result === 'confirmed';
   const isLate = tried.tooLarge !== undefined || tried.code === 'timed-out' || tried.code === 'outcome-unknown';
   if (!isLate) {

@@ -1,5 +1,5 @@
 import type { Aggregate } from '../../../commands/handle.ts';
-import { commitKey, type CustomerState } from '../../../commands/ip-control/customer-state.ts';
+import type { CustomerState } from '../../../commands/ip-control/customer-state.ts';
 import type { CustomerCommand } from '../../../commands/ip-control/customer.ts';
 import { DIRECTORY_ID, type DirectoryCommand, type DirectoryState } from '../../../commands/ip-control/directory.ts';
 import {
@@ -12,12 +12,12 @@ import {
 import type { RegionRouter, RegionState } from '../../../commands/ip-control/region-state.ts';
 import type { RegionCommand } from '../../../commands/ip-control/region.ts';
 import { isRestored } from '../../../commands/ip-control/restore.ts';
-import { listTurn, type KeyedMutex } from '../../../concurrency/keyed-mutex.ts';
+import { listTurn, type KeyedMutex, sliceTurn } from '../../../concurrency/keyed-mutex.ts';
 import type { CustomerEvent } from '../../../events/ip-control/customer.ts';
 import type { DirectoryEvent } from '../../../events/ip-control/directory.ts';
 import type { RegionEvent } from '../../../events/ip-control/region.ts';
 import type { RouterCheckResult } from '../../../events/ip-control/router-upkeep.ts';
-import { type ListKind, listKind, prefixListName } from '../../../events/ip-control/vocabulary.ts';
+import type { RouterOutcome } from '../../../events/ip-control/vocabulary.ts';
 import { isRefusal } from '../../../kernel/decider.ts';
 import type { Clock } from '../../../ports/clock.ts';
 import type { Ids } from '../../../ports/ids.ts';
@@ -28,8 +28,9 @@ import {
   type RouterFailureCode,
   type RouterSettings,
 } from '../../../ports/routers.ts';
-import { KEPT, lastPrefixes, NOT_SAVED } from '../deploy-commit.ts';
-import { pushPrefixList } from './push-prefix-list.ts';
+import { KEPT, NOT_SAVED } from '../deploy-commit.ts';
+import { deployedPrefixes, type OwnedList, ownedLists } from './owned-lists.ts';
+import { isSliced, type Pace, pushSlice } from './push-slice.ts';
 import {
   describeFailure,
   differenceOf,
@@ -62,7 +63,11 @@ export type ReconcilePurpose = 'drift' | 'catch-up' | 'prune';
 /** What was seen and done; `isComplete` when every list could be compared and is right now, or a commit is going to see to it. */
 export type RouterReconciliation = RouterCheckResult & Readonly<{ isComplete: boolean }>;
 
-type OwnedList = Readonly<{ customerId: number; kind: ListKind }>;
+/** A list that is being put right, and how far that has come where it comes in slices. */
+type Repair = Readonly<{ list: string; owner: OwnedList; isFirst: boolean; progress: string }>;
+
+/** Slices of one look take as long as so many pushes may; what is left then waits for the next look, as others wait for this one's end. */
+const PUSHES_IN_A_LOOK = 10;
 
 /** With these there is no use in asking the router for another list. */
 const UNREACHABLE: readonly RouterFailureCode[] = [
@@ -76,8 +81,8 @@ const UNREACHABLE: readonly RouterFailureCode[] = [
 /**
  * Compares all lists of a router with what the last completed commits have put there, without holding anybody up: only a list that
  * differs is compared again, recorded and put right, in its own turn. A list that a commit is under way with is the commit's.
- * Failures of the router are part of the answer; undefined for a router that is not there or is disabled. `stop` ends it between
- * two lists, `signal` in the middle of one.
+ * A list that takes longer than a push may comes in slices, once all others are right. Failures of the router are part of the answer;
+ * undefined for a router that is not there or is disabled. `stop` ends it between two lists or slices, `signal` in the middle of one.
  */
 export async function reconcileRouter(
   regionId: number,
@@ -114,6 +119,7 @@ class Reconciliation {
   #unowned: readonly string[] = [];
   readonly #removed: string[] = [];
   readonly #problems: string[] = [];
+  readonly #pace: Pace = { share: 1, late: 0 };
 
   constructor(
     regionId: number,
@@ -133,13 +139,16 @@ class Reconciliation {
     const { router: name, driver: kind, options } = this.#router;
     const driver = this.#with.driverOf(this.#regionId, { name, driver: kind, options });
     const names = new Set(await this.#bounded((within) => driver.lists(within)));
-    const owned = await this.#ownedLists();
+    const owned = await ownedLists(this.#with.directory);
+    const sliced: Repair[] = [];
     for (const [list, owner] of owned) {
       stop.throwIfAborted();
-      await this.#compare(list, owner, names.has(list), driver);
+      const goesOn = await this.#compare(list, owner, names.has(list), driver);
+      if (goesOn !== undefined) sliced.push(goesOn);
     }
     this.#unowned = [...names].filter((list) => !owned.has(list));
     if (this.#purpose === 'prune') await this.#prune(driver);
+    await this.#goOn(sliced, driver, stop);
     await this.#save(driver);
     const left = this.#unowned.filter((list) => !this.#removed.includes(list));
     if (this.#purpose !== 'catch-up')
@@ -158,18 +167,9 @@ class Reconciliation {
     return { ...counts, drifted, repaired, unowned: [...this.#unowned], removed, problems, isComplete };
   }
 
-  /** Every name that a customer's lists have, whatever they hold. */
-  async #ownedLists(): Promise<ReadonlyMap<string, OwnedList>> {
-    const { customers } = (await this.#with.directory.state(DIRECTORY_ID)).state;
-    return new Map(
-      [...customers].flatMap(([customerId, { listName }]) =>
-        listKind.options.map((kind): [string, OwnedList] => [prefixListName(listName, kind), { customerId, kind }]),
-      ),
-    );
-  }
-
-  async #compare(list: string, owner: OwnedList, isThere: boolean, driver: RouterDriver): Promise<void> {
-    const wanted = await this.#wanted(owner);
+  /** What goes on in slices. */
+  async #compare(list: string, owner: OwnedList, isThere: boolean, driver: RouterDriver): Promise<Repair | undefined> {
+    const wanted = await deployedPrefixes(this.#regionId, owner, this.#with.customers);
     if (wanted !== 'under way') {
       if (wanted.length === 0 && !isThere) return this.#foundRight(list);
       this.#lists += 1;
@@ -179,31 +179,62 @@ class Reconciliation {
       if (held !== 'unreadable' && isSameList(held, target)) return this.#foundRight(list);
     } else if (this.#purpose !== 'catch-up') {
       this.#underWay += 1;
-      return;
+      return undefined;
     }
     // A deployment that began while the router was passed over has to be over.
-    await this.#with.turns.take(this.#turn(list), this.#signal, () => this.#repair(list, owner, driver));
+    return this.#inTurn({ list, owner, isFirst: true, progress: '' }, driver);
+  }
+
+  /** Lists that come in slices take turns: with each other, and with those of commits. */
+  async #goOn(sliced: readonly Repair[], driver: RouterDriver, stop: AbortSignal): Promise<void> {
+    const { clock, timeoutMilliseconds, turns } = this.#with;
+    const until = clock.monotonicMilliseconds() + PUSHES_IN_A_LOOK * timeoutMilliseconds;
+    const turn = sliceTurn(this.#regionId, this.#router.router);
+    const queue = [...sliced];
+    for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
+      stop.throwIfAborted();
+      const repair = next;
+      if (clock.monotonicMilliseconds() >= until)
+        this.#problems.push(`${repair.list}: it comes in slices, and ${repair.progress} are there`);
+      else {
+        const goesOn = await turns.take(turn, this.#signal, () => this.#inTurn(repair, driver));
+        if (goesOn !== undefined) queue.push(goesOn);
+      }
+    }
+  }
+
+  #inTurn(repair: Repair, driver: RouterDriver): Promise<Repair | undefined> {
+    return this.#with.turns.take(this.#turn(repair.list), this.#signal, () => this.#repair(repair, driver));
   }
 
   /** In the list's turn: nobody deploys it meanwhile, and what was wanted a moment ago may no longer be. */
-  async #repair(list: string, owner: OwnedList, driver: RouterDriver): Promise<void> {
-    const wanted = await this.#wanted(owner);
+  async #repair({ list, owner, isFirst }: Repair, driver: RouterDriver): Promise<Repair | undefined> {
+    const wanted = await deployedPrefixes(this.#regionId, owner, this.#with.customers);
     if (wanted === 'under way') {
       this.#underWay += 1;
-      return;
+      return undefined;
     }
     const keeping = await this.#keeping(owner);
     const held = await this.#read(list, driver);
     const target = await this.#target(list, owner, held, wanted, keeping);
-    if (held !== 'unreadable' && isSameList(held, target)) return this.#foundRight(list);
-    this.#drifted.push(list);
-    await this.#recordDrift(list, held, target);
+    if (isFirst) {
+      if (held !== 'unreadable' && isSameList(held, target)) return this.#foundRight(list);
+      this.#drifted.push(list);
+      await this.#recordDrift(list, held, target);
+    }
     const { router, repair } = this.#router;
-    if (!repair && this.#purpose !== 'catch-up') return;
+    if (!repair && this.#purpose !== 'catch-up') return undefined;
     const { clock, timeoutMilliseconds } = this.#with;
-    const push = { router, driver, list, prefixes: wanted, keeping, timeoutMilliseconds };
-    const { result, because, saved } = await pushPrefixList(push, clock, this.#signal);
+    const push = { router, driver, list, prefixes: wanted, keeping, timeoutMilliseconds, layers: [], isFirst };
+    const pushed = await pushSlice(push, this.#pace, clock, this.#signal);
     this.#signal.throwIfAborted();
+    if (isSliced(pushed))
+      return { list, owner, isFirst: false, progress: `${pushed.done} of ${target.length} prefixes` };
+    await this.#settle(list, pushed.outcome);
+    return undefined;
+  }
+
+  async #settle(list: string, { router, result, because, saved }: RouterOutcome): Promise<void> {
     if (result !== 'confirmed') {
       this.#problems.push(`${list}: ${because ?? result}`);
       return;
@@ -254,7 +285,7 @@ class Reconciliation {
   async #remove(list: string, driver: RouterDriver): Promise<void> {
     await this.#with.turns.take(this.#turn(list), this.#signal, async () => {
       // A customer may have come to have it.
-      if ((await this.#ownedLists()).has(list)) return;
+      if ((await ownedLists(this.#with.directory)).has(list)) return;
       try {
         await this.#bounded((within) => driver.remove(list, within));
         this.#removed.push(list);
@@ -293,13 +324,6 @@ class Reconciliation {
     await this.#record({ type: 'RecordRouterNotSaved', data: { router, because } });
   }
 
-  async #wanted({ customerId, kind }: OwnedList): Promise<readonly string[] | 'under way'> {
-    const { state } = await this.#with.customers.state(customerId);
-    if (state.phase === 'unregistered') return [];
-    if (state.commits.has(commitKey(this.#regionId, kind))) return 'under way';
-    return lastPrefixes(state, { regionId: this.#regionId, list: kind });
-  }
-
   /** What can't be read as a list is none of ours. */
   async #read(list: string, driver: RouterDriver): Promise<HeldList | 'unreadable'> {
     try {
@@ -310,7 +334,7 @@ class Reconciliation {
     }
   }
 
-  async #foundRight(list: string): Promise<void> {
+  async #foundRight(list: string): Promise<undefined> {
     const { router, drifts } = this.#router;
     if (!drifts.has(list)) return;
     await this.#record({ type: 'RecordDriftRepaired', data: { router, list, how: 'found-right' } });

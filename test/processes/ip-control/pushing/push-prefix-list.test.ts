@@ -63,7 +63,7 @@ async function push(
     stop.signal,
   );
   for (const seconds of steps) await clock.advance({ seconds });
-  const outcome = await pushing;
+  const { outcome } = await pushing;
   assert.is(clock.waiting(), 0, 'no timer is left');
   return outcome;
 }
@@ -234,7 +234,7 @@ test('when the program stops, nothing is begun any more', async () => {
     stop.signal,
   );
   stop.abort(new Error('stopping'));
-  assert.is((await pushing).result, 'failed');
+  assert.is((await pushing).outcome.result, 'failed');
   assert.equal(router.calls, [`read ${LIST}`]);
 });
 
@@ -245,7 +245,7 @@ test('a bug in a driver is a failure of that router, not of the program', async 
       throw new TypeError('undefined is not a router');
     },
   };
-  const outcome = await pushPrefixList(
+  const { outcome } = await pushPrefixList(
     { router: 'core1', driver, list: LIST, prefixes: WANTED, timeoutMilliseconds: 30_000 },
     createManualClock(),
     new AbortController().signal,
