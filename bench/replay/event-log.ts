@@ -6,7 +6,7 @@ import { systemIds } from '../../src/adapters/ids.ts';
 import { openSqliteEventStore } from '../../src/adapters/sqlite/event-store.ts';
 import { createCodec } from '../../src/events/codec.ts';
 import { seal } from '../../src/events/hash-chain.ts';
-import { EVENT_CATALOGUE } from '../../src/main/event-catalogue.ts';
+import { EVENT_CATALOGUE } from '../../src/main/contexts.ts';
 import type { Event } from '../../src/kernel/event.ts';
 import { seededRandom } from '../measure.ts';
 

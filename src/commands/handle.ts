@@ -3,7 +3,7 @@ import { type Command, type Decider, type Decision, isRefusal, type Refusal } fr
 import type { Event, Sealed } from '../kernel/event.ts';
 import { coalesce } from '../concurrency/coalesce.ts';
 import { isHandled } from '../kernel/event.ts';
-import { streamName, type StreamCategory } from '../kernel/stream-name.ts';
+import { streamName } from '../kernel/stream-name.ts';
 import {
   BEGINNING,
   type EventStore,
@@ -96,8 +96,7 @@ type StreamHead<S, E extends Event> = {
   isLost: boolean;
 };
 
-type Opened<C extends Command, S, E extends Event> = Decider<C, S, E> &
-  Readonly<{ category: StreamCategory; handles: readonly E['type'][] }>;
+type Opened<C extends Command, S, E extends Event> = Decider<C, S, E> & Readonly<{ handles: readonly E['type'][] }>;
 
 /**
  * Opens a stream category for commands. Commands on one stream are decided one after another on the state that includes events

@@ -19,8 +19,7 @@ import { findAheadOfLog, isAmong } from '../projections/engine/ahead-of-log.ts';
 import { type ProjectionTarget, openProjector } from '../projections/engine/projector.ts';
 import { rebuildProjections } from '../projections/engine/rebuild.ts';
 import type { ServedView } from '../projections/engine/view-reader.ts';
-import { type Aggregates, openAggregates } from './aggregates.ts';
-import { EVENT_CATALOGUE, isCustomerEvent } from './event-catalogue.ts';
+import { type Aggregates, EVENT_CATALOGUE, isCustomerEvent, openAggregates, openViews } from './contexts.ts';
 import { LEADERS_LEASE, processesLease } from './leadership.ts';
 import { processViewCaches } from './processes.ts';
 import { openRestoring, type Restoring } from './restoring.ts';
@@ -28,7 +27,6 @@ import { openRouterChecks } from './router-checks.ts';
 import { openRouterDrivers } from './router-drivers.ts';
 import { keepHeapSmall } from './small-heap.ts';
 import { codec, openStores, type Stores } from './stores.ts';
-import { openViews } from './views.ts';
 
 /** Opens the house for one command over the stores that the settings name. */
 export function commandApplication(readConfig: () => Config, log: Log): WithApplication {

@@ -9,9 +9,8 @@ import { asStored } from '../events/codec.ts';
 import type { EvidenceStore } from '../ports/evidence.ts';
 import type { Log } from '../ports/log.ts';
 import type { Snapshots } from '../ports/snapshots.ts';
-import { openAggregates } from './aggregates.ts';
+import { EVENT_CATALOGUE, isCustomerEvent, openAggregates } from './contexts.ts';
 import { isEmbedded, logFileIn, requireReadableDirectory } from './data-directory.ts';
-import { EVENT_CATALOGUE, isCustomerEvent } from './event-catalogue.ts';
 import { codec, openEventStore } from './stores.ts';
 
 /** They are kept with the views, which what looks back never opens: streams are read from their start. */

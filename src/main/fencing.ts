@@ -1,9 +1,7 @@
-import type { Command } from '../kernel/decider.ts';
 import type { Event } from '../kernel/event.ts';
 import type { Aggregate } from '../commands/handle.ts';
 import type { Lease } from '../ports/leases.ts';
 import { type RouterDriver, RouterFailure } from '../ports/routers.ts';
-import type { Aggregates } from './aggregates.ts';
 import type { ProcessTools } from './processes.ts';
 
 /** The right to run the processes has gone to another server, or soon may. */
@@ -38,25 +36,17 @@ export function fencedTools(tools: ProcessTools, lease: Pick<Lease, 'name' | 'is
   };
 }
 
-function fencedAggregates(aggregates: Aggregates, check: () => void): Aggregates {
-  const fenced = <C extends Command, S, E extends Event>(aggregate: Aggregate<C, S, E>): Aggregate<C, S, E> => ({
-    ...aggregate,
-    handle: async (id, command, context) => {
+type AnyAggregate = Aggregate<never, unknown, Event>;
+
+function fencedAggregates<A extends Readonly<Record<string, AnyAggregate>>>(aggregates: A, check: () => void): A {
+  const fenced = Object.entries(aggregates).map(([name, aggregate]): readonly [string, AnyAggregate] => {
+    const handle: AnyAggregate['handle'] = async (...call) => {
       check();
-      return aggregate.handle(id, command, context);
-    },
+      return aggregate.handle(...call);
+    };
+    return [name, { ...aggregate, handle }];
   });
-  return {
-    customers: fenced(aggregates.customers),
-    directory: fenced(aggregates.directory),
-    regions: fenced(aggregates.regions),
-    deliveries: fenced(aggregates.deliveries),
-    administrators: fenced(aggregates.administrators),
-    workerPools: fenced(aggregates.workerPools),
-    scopes: fenced(aggregates.scopes),
-    assets: fenced(aggregates.assets),
-    workers: fenced(aggregates.workers),
-  };
+  return { ...aggregates, ...Object.fromEntries(fenced) };
 }
 
 /** What changes a router is fenced; reading harms nobody. */

@@ -23,7 +23,7 @@ import { finishMemberships, performFinishMembership } from '../processes/worker-
 import { instanceLifecycle, performInstanceLifecycle } from '../processes/worker-pools/instance-lifecycle.ts';
 import type { ProjectionTarget, Projector } from '../projections/engine/projector.ts';
 import { type ViewCache, viewCacheOf } from '../projections/engine/view-cache.ts';
-import type { Aggregates } from './aggregates.ts';
+import type { Aggregates } from './contexts.ts';
 import type { RouterDrivers } from './router-drivers.ts';
 
 export type ProcessTools = Readonly<{

@@ -7,7 +7,7 @@ import type { EventStore } from '../ports/event-store.ts';
 import type { Ids } from '../ports/ids.ts';
 import type { Log } from '../ports/log.ts';
 import type { AheadOfLog } from '../projections/engine/ahead-of-log.ts';
-import type { Aggregates } from './aggregates.ts';
+import type { Aggregates } from './contexts.ts';
 
 /** Whether the log is one that was put back from an older copy, as this server knows and tells it. */
 export type Restoring = Readonly<{

@@ -12,7 +12,7 @@ import type { Recorded } from '../kernel/event.ts';
 import { streamName } from '../kernel/stream-name.ts';
 import type { Log } from '../ports/log.ts';
 import { type KeepRouterDuty, performKeepRouter } from '../processes/ip-control/router-maintenance.ts';
-import type { Aggregates } from './aggregates.ts';
+import type { Aggregates } from './contexts.ts';
 import { processesLease } from './leadership.ts';
 import { openRouterDrivers } from './router-drivers.ts';
 import type { Stores } from './stores.ts';

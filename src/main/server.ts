@@ -16,7 +16,7 @@ import { sharedCounts } from '../http/middleware/shared-counts.ts';
 import { StoreUnavailable } from '../ports/event-store.ts';
 import type { Lease } from '../ports/leases.ts';
 import type { Log } from '../ports/log.ts';
-import { type Aggregates, openAggregates } from './aggregates.ts';
+import { type Aggregates, openAggregates, openViews } from './contexts.ts';
 import { type EvidenceRecovery, startEvidenceRecovery } from './evidence-recovery.ts';
 import { fencedTools } from './fencing.ts';
 import { compete, LEADERS_LEASE } from './leadership.ts';
@@ -28,7 +28,6 @@ import { openRouterDrivers } from './router-drivers.ts';
 import { type SeenRouters, seeRouters } from './seen-routers.ts';
 import { codec, openStores, type Stores } from './stores.ts';
 import { startTerm, type Term } from './term.ts';
-import { openViews } from './views.ts';
 
 /** A server that accepts requests. */
 export type RunningServer = Readonly<{

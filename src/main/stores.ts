@@ -11,7 +11,6 @@ import { openSqliteReadModels } from '../adapters/sqlite/read-models.ts';
 import type { Initialized } from '../cli/operations/init.ts';
 import type { Config } from '../config.ts';
 import { type Codec, createCodec } from '../events/codec.ts';
-import { STREAM_CATEGORIES } from '../kernel/stream-name.ts';
 import type { EvidenceStore } from '../ports/evidence.ts';
 import type { EventStore } from '../ports/event-store.ts';
 import type { Leases } from '../ports/leases.ts';
@@ -20,7 +19,7 @@ import type { ReadModels } from '../ports/read-models.ts';
 import type { Secrets } from '../ports/secrets.ts';
 import type { Snapshots } from '../ports/snapshots.ts';
 import { isEmbedded, logFileIn, makeDataDirectory, requireDataDirectory } from './data-directory.ts';
-import { EVENT_CATALOGUE } from './event-catalogue.ts';
+import { EVENT_CATALOGUE, STREAM_CATEGORIES } from './contexts.ts';
 
 export type Stores = Readonly<{
   store: EventStore;

@@ -1,9 +1,10 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { STREAM_CATEGORIES } from '../../src/kernel/stream-name.ts';
-import { EVENT_CATALOGUE } from '../../src/main/event-catalogue.ts';
+import { ipControlEvents } from '../../src/application/ip-control/registration.ts';
+import { workerPoolsEvents } from '../../src/application/worker-pools/registration.ts';
+import { EVENT_CATALOGUE, STREAM_CATEGORIES } from '../../src/main/contexts.ts';
 
 const page = readFileSync(fileURLToPath(new URL('../../docs/events.md', import.meta.url)), 'utf8');
 const ROW = /^\| `(?<type>\w+)` \| `(?<category>\w+)-[^`]+` \| (?<schema>\d+) \| (?<meaning>[^|]+) \|$/gm;
@@ -16,14 +17,27 @@ test('docs/events.md has a row for every event of the catalogue, with its schema
   );
 });
 
-test('each row of docs/events.md can be read, and names a stream category and a meaning in a sentence', () => {
+test('each row of docs/events.md can be read, and names the stream category of its event and a meaning in a sentence', () => {
   const eventLines = page.split('\n').filter((line) => /^\| `[A-Z]\w+` \|/.test(line));
   assert.is(rows.length, eventLines.length);
-  const categories: readonly (string | undefined)[] = STREAM_CATEGORIES;
+  const categoryOf = new Map(
+    Object.entries({ ...ipControlEvents, ...workerPoolsEvents }).flatMap(([category, events]) =>
+      events.map(({ type }): [string, string] => [type, category]),
+    ),
+  );
   for (const { type, category, meaning = '' } of rows) {
-    assert.ok(categories.includes(category), `${type}: ${category}`);
+    assert.is(category, categoryOf.get(type ?? ''), type);
     assert.match(meaning, /^[A-Z].*\.$/, type);
   }
+});
+
+test('the categories of the deciders are the ones under which events are registered', () => {
+  const commands = fileURLToPath(new URL('../../src/commands/', import.meta.url));
+  const files = readdirSync(commands, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'));
+  const decided = files.flatMap((name) => [
+    ...readFileSync(commands + name, 'utf8').matchAll(/^ {2}category: '(?<category>[^']+)',$/gm),
+  ]);
+  assert.equal(decided.map(({ groups }) => `${groups?.['category']}`).sort(), STREAM_CATEGORIES.toSorted());
 });
 
 test.run();

@@ -1,7 +1,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { systemIds } from '../../src/adapters/ids.ts';
-import { openAggregates } from '../../src/main/aggregates.ts';
+import { openAggregates } from '../../src/main/contexts.ts';
 import { openRestoring } from '../../src/main/restoring.ts';
 import type { Standing } from '../../src/ports/read-models.ts';
 import { assigned, registered } from '../commands/ip-control/customer-examples.ts';

@@ -1,5 +1,4 @@
 import { type Command, type Decider, refuse } from '../../kernel/decider.ts';
-import type { StreamCategory } from '../../kernel/stream-name.ts';
 import { type AdministratorEvent, administratorEvents } from '../../events/ip-control/administrator.ts';
 
 export type AdministratorState = Readonly<{ exists: boolean }>;
@@ -27,4 +26,4 @@ export const administratorDecider = {
     return [{ type: 'AdministratorCreated', data: command.data }];
   },
 } as const satisfies Decider<AdministratorCommand, AdministratorState, AdministratorEvent> &
-  Readonly<{ category: StreamCategory; handles: readonly AdministratorEvent['type'][] }>;
+  Readonly<{ handles: readonly AdministratorEvent['type'][] }>;

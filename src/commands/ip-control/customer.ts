@@ -3,7 +3,6 @@ import { type Address, formatAddress, parseAddress } from '../../addresses/addre
 import { RangeSet } from '../../addresses/range-set.ts';
 import { type Command, type Decider, type Decision, refuse } from '../../kernel/decider.ts';
 import { invariant } from '../../kernel/invariant.ts';
-import type { StreamCategory } from '../../kernel/stream-name.ts';
 import {
   changedAddresses,
   changedTexts,
@@ -83,7 +82,7 @@ export const customerDecider = {
   decide,
   snapshot: customerSnapshot,
 } as const satisfies Decider<CustomerCommand, CustomerState, CustomerEvent> &
-  Readonly<{ category: StreamCategory; handles: readonly CustomerEvent['type'][] }>;
+  Readonly<{ handles: readonly CustomerEvent['type'][] }>;
 
 function decide(command: CustomerCommand, state: CustomerState): Decision<CustomerEvent> {
   if (command.type === 'RegisterCustomer') {

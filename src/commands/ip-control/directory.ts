@@ -2,7 +2,6 @@ import { type AddressRange, overlaps } from '../../addresses/range.ts';
 import { RangeSet } from '../../addresses/range-set.ts';
 import { type Command, type Decider, type Decision, refuse } from '../../kernel/decider.ts';
 import { NumberedMap } from '../../kernel/numbered-map.ts';
-import type { StreamCategory } from '../../kernel/stream-name.ts';
 import { subnetRange } from '../../domain/ip-control/address-ledger.ts';
 import { type DirectoryEvent, directoryEvents } from '../../events/ip-control/directory.ts';
 import { type CustomerSettings, listNameOf } from '../../events/ip-control/vocabulary.ts';
@@ -66,7 +65,7 @@ export const directoryDecider = {
   evolve,
   decide,
 } as const satisfies Decider<DirectoryCommand, DirectoryState, DirectoryEvent> &
-  Readonly<{ category: StreamCategory; handles: readonly DirectoryEvent['type'][] }>;
+  Readonly<{ handles: readonly DirectoryEvent['type'][] }>;
 
 function evolve(state: DirectoryState, event: DirectoryEvent & Readonly<{ revision: bigint }>): DirectoryState {
   switch (event.type) {

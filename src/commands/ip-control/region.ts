@@ -1,5 +1,4 @@
 import { type Command, type Decider, type Decision, refuse } from '../../kernel/decider.ts';
-import type { StreamCategory } from '../../kernel/stream-name.ts';
 import { type RegionEvent, regionEvents } from '../../events/ip-control/region.ts';
 import type { DeployPolicy } from '../../events/ip-control/vocabulary.ts';
 import { evolveRegion, type RegionState, type Router } from './region-state.ts';
@@ -22,7 +21,7 @@ export const regionDecider = {
   evolve: evolveRegion,
   decide,
 } as const satisfies Decider<RegionCommand, RegionState, RegionEvent> &
-  Readonly<{ category: StreamCategory; handles: readonly RegionEvent['type'][] }>;
+  Readonly<{ handles: readonly RegionEvent['type'][] }>;
 
 function decide(command: RegionCommand, state: RegionState): Decision<RegionEvent> {
   if (command.type === 'CreateRegion') {

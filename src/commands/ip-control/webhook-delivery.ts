@@ -1,5 +1,4 @@
 import type { Command, Decider, Decision } from '../../kernel/decider.ts';
-import type { StreamCategory } from '../../kernel/stream-name.ts';
 import { type WebhookDeliveryEvent, webhookDeliveryEvents } from '../../events/ip-control/webhook-delivery.ts';
 
 type Notification = Readonly<{
@@ -31,7 +30,7 @@ export const webhookDeliveryDecider = {
   }),
   decide,
 } as const satisfies Decider<WebhookDeliveryCommand, WebhookDeliveryState, WebhookDeliveryEvent> &
-  Readonly<{ category: StreamCategory; handles: readonly WebhookDeliveryEvent['type'][] }>;
+  Readonly<{ handles: readonly WebhookDeliveryEvent['type'][] }>;
 
 function decide(command: WebhookDeliveryCommand, state: WebhookDeliveryState): Decision<WebhookDeliveryEvent> {
   const known = state[command.data.status];

@@ -1,5 +1,4 @@
 import { type Command, type Decider, type Decision, refuse } from '../../kernel/decider.ts';
-import type { StreamCategory } from '../../kernel/stream-name.ts';
 import type { AssetRecord } from '../../events/worker-pools/asset-records.ts';
 import { type AssetEvent, assetEvents } from '../../events/worker-pools/asset.ts';
 import { sameJson } from './same-json.ts';
@@ -19,7 +18,7 @@ export const assetDecider = {
   evolve,
   decide,
 } as const satisfies Decider<AssetCommand, AssetState, AssetEvent> &
-  Readonly<{ category: StreamCategory; handles: readonly AssetEvent['type'][] }>;
+  Readonly<{ handles: readonly AssetEvent['type'][] }>;
 
 function evolve(state: AssetState, event: AssetEvent): AssetState {
   if (event.type === 'AssetCreated') return { record: event.data.record, secretId: event.data.secretId };

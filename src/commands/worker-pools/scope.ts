@@ -1,5 +1,4 @@
 import { type Command, type Decider, type Decision, refuse } from '../../kernel/decider.ts';
-import type { StreamCategory } from '../../kernel/stream-name.ts';
 import type { ScopeLimits } from '../../events/worker-pools/limits.ts';
 import { type ScopeEvent, scopeEvents } from '../../events/worker-pools/scope.ts';
 import { sameJson } from './same-json.ts';
@@ -35,7 +34,7 @@ export const scopeDecider = {
     decode: (stored: unknown) => stored as ScopeState,
   },
 } as const satisfies Decider<ScopeCommand, ScopeState, ScopeEvent> &
-  Readonly<{ category: StreamCategory; handles: readonly ScopeEvent['type'][] }>;
+  Readonly<{ handles: readonly ScopeEvent['type'][] }>;
 
 function evolve(state: ScopeState, event: ScopeEvent): ScopeState {
   switch (event.type) {

@@ -1,5 +1,4 @@
 import { type Command, type Decider, type Decision, type Refusal, refuse } from '../../kernel/decider.ts';
-import type { StreamCategory } from '../../kernel/stream-name.ts';
 import type { ScopeLimits } from '../../events/worker-pools/limits.ts';
 import { workerNameOf } from '../../events/worker-pools/names.ts';
 import { newPool, type PoolChanges, type PoolRecord } from '../../events/worker-pools/pool-record.ts';
@@ -39,7 +38,7 @@ export const workerPoolDecider = {
     decode: (stored: unknown) => stored as PoolState,
   },
 } as const satisfies Decider<WorkerPoolCommand, PoolState, WorkerPoolEvent> &
-  Readonly<{ category: StreamCategory; handles: readonly WorkerPoolEvent['type'][] }>;
+  Readonly<{ handles: readonly WorkerPoolEvent['type'][] }>;
 
 function decide(command: WorkerPoolCommand, state: PoolState): Decision<WorkerPoolEvent> {
   if (command.type === 'EnsureWorkerPool') {

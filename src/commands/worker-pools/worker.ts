@@ -2,7 +2,6 @@ import { epochMilliseconds } from '../../domain/instants.ts';
 import type { Architecture } from '../../events/worker-pools/architectures.ts';
 import { type WorkerEvent, workerEvents } from '../../events/worker-pools/worker.ts';
 import { type Command, type Decider, type Decision, type Refusal, refuse } from '../../kernel/decider.ts';
-import type { StreamCategory } from '../../kernel/stream-name.ts';
 import { sameJson } from './same-json.ts';
 import { evolveWorker, type Instance, NO_WORKER, type WorkerPoolData, type WorkerState } from './worker-state.ts';
 
@@ -49,7 +48,7 @@ export const workerDecider = {
     decode: (stored: unknown) => stored as WorkerState,
   },
 } as const satisfies Decider<WorkerCommand, WorkerState, WorkerEvent> &
-  Readonly<{ category: StreamCategory; handles: readonly WorkerEvent['type'][] }>;
+  Readonly<{ handles: readonly WorkerEvent['type'][] }>;
 
 function decide(command: WorkerCommand, state: WorkerState): Decision<WorkerEvent> {
   if (command.type === 'RegisterWorker') {

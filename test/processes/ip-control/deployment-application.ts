@@ -7,7 +7,7 @@ import { createOpenRouter } from '../../../src/adapters/routers/open-router.ts';
 import type { CustomerCommand } from '../../../src/commands/ip-control/customer.ts';
 import { type Config, readConfig } from '../../../src/config.ts';
 import { isRefusal } from '../../../src/kernel/decider.ts';
-import { openAggregates } from '../../../src/main/aggregates.ts';
+import { openAggregates } from '../../../src/main/contexts.ts';
 import { wireProcesses } from '../../../src/main/processes.ts';
 import { openRouterDrivers } from '../../../src/main/router-drivers.ts';
 import { type RouterDriver, RouterFailure } from '../../../src/ports/routers.ts';

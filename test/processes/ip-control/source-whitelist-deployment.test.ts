@@ -9,7 +9,7 @@ import type { CustomerCommand } from '../../../src/commands/ip-control/customer.
 import { createKeyedMutex } from '../../../src/concurrency/keyed-mutex.ts';
 import { whitelistStatus } from '../../../src/domain/ip-control/source-whitelist-ledger.ts';
 import { isRefusal } from '../../../src/kernel/decider.ts';
-import { openAggregates } from '../../../src/main/aggregates.ts';
+import { openAggregates } from '../../../src/main/contexts.ts';
 import { openRouterDrivers } from '../../../src/main/router-drivers.ts';
 import type { RouterDriver } from '../../../src/ports/routers.ts';
 import { performDeployCommit } from '../../../src/processes/ip-control/deploy-commit.ts';

@@ -4,7 +4,7 @@ import * as assert from 'uvu/assert';
 import { createCodec, defineEvent, UndecodableEvent } from '../../../src/events/codec.ts';
 import type { CustomerEvent } from '../../../src/events/ip-control/customer.ts';
 import type { Projection } from '../../../src/kernel/projection.ts';
-import { EVENT_CATALOGUE } from '../../../src/main/event-catalogue.ts';
+import { EVENT_CATALOGUE } from '../../../src/main/contexts.ts';
 import { type EventStore, StoreUnavailable } from '../../../src/ports/event-store.ts';
 import type { ReadModels } from '../../../src/ports/read-models.ts';
 import {

@@ -6,7 +6,7 @@ import type { AggregateDependencies } from '../../../src/commands/handle.ts';
 import { type Codec, createCodec } from '../../../src/events/codec.ts';
 import { checkLink, seal } from '../../../src/events/hash-chain.ts';
 import type { Event, Recorded } from '../../../src/kernel/event.ts';
-import { EVENT_CATALOGUE } from '../../../src/main/event-catalogue.ts';
+import { EVENT_CATALOGUE } from '../../../src/main/contexts.ts';
 import { type EventStore, NO_STREAM } from '../../../src/ports/event-store.ts';
 import type { Log } from '../../../src/ports/log.ts';
 import type { ReadModels } from '../../../src/ports/read-models.ts';

@@ -1,0 +1,41 @@
+import {
+  ipControlEvents,
+  openIpControlAggregates,
+  openIpControlViews,
+} from '../application/ip-control/registration.ts';
+import {
+  openWorkerPoolsAggregates,
+  openWorkerPoolsViews,
+  workerPoolsEvents,
+} from '../application/worker-pools/registration.ts';
+import type { AggregateDependencies } from '../commands/handle.ts';
+import type { EventDefinition } from '../events/codec.ts';
+import { type CustomerEvent, customerEvents } from '../events/ip-control/customer.ts';
+import type { DirectReading } from '../projections/engine/stored-views.ts';
+
+const EVENTS: Readonly<Record<string, readonly EventDefinition[]>> = { ...ipControlEvents, ...workerPoolsEvents };
+
+/** Every stream category of every context. */
+export const STREAM_CATEGORIES: readonly string[] = Object.keys(EVENTS);
+
+/** Every event that edgeward writes or reads. */
+export const EVENT_CATALOGUE: readonly EventDefinition[] = Object.values(EVENTS).flat();
+
+/** Every stream category with its rules. */
+export function openAggregates(dependencies: AggregateDependencies) {
+  return { ...openIpControlAggregates(dependencies), ...openWorkerPoolsAggregates(dependencies) };
+}
+
+export type Aggregates = ReturnType<typeof openAggregates>;
+
+/** Each view that people read. */
+export function openViews(reading: DirectReading) {
+  return { ...openIpControlViews(reading), ...openWorkerPoolsViews(reading) };
+}
+
+const CUSTOMER_EVENT_TYPES = new Set<string>(customerEvents.map(({ type }) => type));
+
+/** Narrows an event of the log to a customer's. */
+export function isCustomerEvent(event: { type: string }): event is CustomerEvent {
+  return CUSTOMER_EVENT_TYPES.has(event.type);
+}
