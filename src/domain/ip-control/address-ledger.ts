@@ -50,8 +50,27 @@ export function pendingAddresses(region: RegionAddresses): RangeSet {
   return region.inDeployment === undefined ? region.touched : region.touched.union(region.inDeployment.captured);
 }
 
+const LEDGER_EVENT_TYPES = [
+  'SubnetAssigned',
+  'SubnetReleased',
+  'AddressesDisabled',
+  'AddressesEnabled',
+  'CommitRequested',
+  'CommitCompleted',
+  'CommitFailed',
+] as const;
+
+type LedgerEvent = Extract<CustomerEvent, { type: (typeof LEDGER_EVENT_TYPES)[number] }>;
+
+const ledgerEventTypes = new Set<string>(LEDGER_EVENT_TYPES);
+
+function isLedgerEvent(event: CustomerEvent): event is LedgerEvent {
+  return ledgerEventTypes.has(event.type);
+}
+
 /** The ledger after an event; events that are not about addresses change nothing. */
 export function applyToLedger(ledger: AddressLedger, event: CustomerEvent): AddressLedger {
+  if (!isLedgerEvent(event)) return ledger;
   switch (event.type) {
     case 'SubnetAssigned':
       return change(ledger, event.data.regionId, (region) => ({
@@ -77,20 +96,6 @@ export function applyToLedger(ledger: AddressLedger, event: CustomerEvent): Addr
     case 'CommitFailed':
       if (event.data.list !== 'BLACKHOLE') return ledger;
       return change(ledger, event.data.regionId, (region) => applyCommit(region, event.type));
-    case 'CommitSliceDeployed':
-    case 'CommitHeldUp':
-    case 'CustomerRegistered':
-    case 'CustomerSettingsChanged':
-    case 'WebhookSecretRotated':
-    case 'WebhookSecretRetired':
-    case 'ApiTokenIssued':
-    case 'ApiTokenRevoked':
-    case 'AddressesKept':
-    case 'SourceWhitelistSubmitted':
-    case 'SourceWhitelistApproved':
-    case 'SourceWhitelistRejected':
-    case 'SourceWhitelistRemoved':
-      return ledger;
   }
 }
 

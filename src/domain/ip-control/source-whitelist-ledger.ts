@@ -105,8 +105,27 @@ export function rangeOfPrefixes(prefixes: readonly string[]): AddressRange {
   return range;
 }
 
+const WHITELIST_EVENT_TYPES = [
+  'SourceWhitelistSubmitted',
+  'SourceWhitelistApproved',
+  'SourceWhitelistRejected',
+  'SourceWhitelistRemoved',
+  'CommitRequested',
+  'CommitCompleted',
+  'CommitFailed',
+] as const;
+
+type WhitelistEvent = Extract<CustomerEvent, { type: (typeof WHITELIST_EVENT_TYPES)[number] }>;
+
+const whitelistEventTypes = new Set<string>(WHITELIST_EVENT_TYPES);
+
+function isWhitelistEvent(event: CustomerEvent): event is WhitelistEvent {
+  return whitelistEventTypes.has(event.type);
+}
+
 /** The whitelist after an event; events that are not about it change nothing. */
 export function applyToWhitelist(whitelist: SourceWhitelist, event: CustomerEvent): SourceWhitelist {
+  if (!isWhitelistEvent(event)) return whitelist;
   switch (event.type) {
     case 'SourceWhitelistSubmitted': {
       const { prefixes, ...request } = event.data;
@@ -125,20 +144,6 @@ export function applyToWhitelist(whitelist: SourceWhitelist, event: CustomerEven
     case 'CommitCompleted':
     case 'CommitFailed':
       return event.data.list === 'SRC_WHITELIST' ? applyCommit(whitelist, event.data.regionId, event.type) : whitelist;
-    case 'CommitSliceDeployed':
-    case 'CommitHeldUp':
-    case 'CustomerRegistered':
-    case 'CustomerSettingsChanged':
-    case 'WebhookSecretRotated':
-    case 'WebhookSecretRetired':
-    case 'ApiTokenIssued':
-    case 'ApiTokenRevoked':
-    case 'SubnetAssigned':
-    case 'SubnetReleased':
-    case 'AddressesDisabled':
-    case 'AddressesEnabled':
-    case 'AddressesKept':
-      return whitelist;
   }
 }
 
