@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { breachesOf, IMPORT_TABLE, type SourceFile, unrunTests } from './architecture/import-table.ts';
+import { unreachableFrom } from './architecture/reachable.ts';
 import { importsOf, maskSource } from './architecture/source-text.ts';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
@@ -21,6 +22,10 @@ test('every source file imports only what its room may', () => {
   const files = [...filesBelow('src', '.ts'), ...filesBelow('src', '.tsx')];
   assert.ok(files.length > 50, 'the sources were found');
   assert.equal(breachesOf(files), []);
+});
+
+test('nothing in src is beside the product: src/main.ts reaches every file', () => {
+  assert.equal(unreachableFrom('src/main.ts', [...filesBelow('src', '.ts'), ...filesBelow('src', '.tsx')]), []);
 });
 
 test('every test file runs its tests', () => {
@@ -365,6 +370,23 @@ test('the guard reports a test file whose tests are not run', () => {
   ];
   for (const text of runs) assert.equal(unrunTests([{ path: 'a.test.ts', text }]), [], text);
   for (const text of idle) assert.equal(unrunTests([{ path: 'a.test.ts', text }]), ['a.test.ts'], text);
+});
+
+test('the guard names what no import reaches, however it is imported', () => {
+  const house = [
+    { path: 'src/main.ts', text: `import { a } from './a.ts'; const c = await import('./b/c.tsx');` },
+    { path: 'src/a.ts', text: `export type { D } from './b/d.ts';` },
+    { path: 'src/b/c.tsx', text: `import '../e.ts';` },
+    { path: 'src/b/d.ts', text: `import { x } from '../main.ts';` },
+    { path: 'src/e.ts', text: 'export const e = 1;' },
+  ];
+  const planted = [
+    { path: 'src/beside.ts', text: `import { a } from './a.ts'; import { f } from './by-beside.ts';` },
+    { path: 'src/by-beside.ts', text: `// import './beside.ts';` },
+  ];
+  assert.equal(unreachableFrom('src/main.ts', house), []);
+  assert.equal(unreachableFrom('src/main.ts', [...house, ...planted]), ['src/beside.ts', 'src/by-beside.ts']);
+  assert.throws(() => unreachableFrom('src/entry.ts', house), /src\/entry\.ts is not among the files/);
 });
 
 test('masking keeps code, numbers texts, and drops comments', () => {

@@ -1,7 +1,8 @@
-// Lists of address texts to the minimal list of CIDR texts, against `mergeCidr` of cidr-tools, in one process.
+// Lists of address texts, as events hold them, to the minimal list of CIDR texts, as routers get it, against `mergeCidr` of cidr-tools, in one process.
 // usage: node --import tsx bench/cidr/texts.bench.ts   (ROUNDS from the environment)
 import { deepStrictEqual } from 'node:assert/strict';
-import { coverOfTexts } from '../../src/addresses/cover-of-texts.ts';
+import { coverTexts } from '../../src/addresses/cidr-cover.ts';
+import { parseRangeTexts } from '../../src/addresses/range-text.ts';
 import { baselineFunction } from '../baselines.ts';
 import { pairedRounds, reportSpeedUp } from '../measure.ts';
 import { denseIpv4, denseIpv6Texts, ipv4Texts, scatteredIpv4, scatteredIpv6Texts } from './address-lists.ts';
@@ -16,7 +17,7 @@ const lists = [
 ];
 
 for (const { name, texts, target } of lists) {
-  deepStrictEqual(coverOfTexts(texts), mergeCidr(texts));
-  const paired = pairedRounds({ ours: () => coverOfTexts(texts), baseline: () => mergeCidr(texts) });
+  deepStrictEqual(coverTexts(parseRangeTexts(texts)), mergeCidr(texts));
+  const paired = pairedRounds({ ours: () => coverTexts(parseRangeTexts(texts)), baseline: () => mergeCidr(texts) });
   reportSpeedUp(`${name}, cidr-tools`, paired, target);
 }

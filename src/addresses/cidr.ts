@@ -1,3 +1,4 @@
+import { Netmask } from 'netmask';
 import { type AddressProblem, isAddressProblem, quoted } from './address-problem.ts';
 import type { AddressRange } from './range.ts';
 import { type Address, formatAddress, parseAddress } from './address.ts';
@@ -28,9 +29,14 @@ export function parseCidr(text: string): Cidr | AddressProblem {
   }
   const cidr = cidrAround(address, length);
   if (cidr.network !== address.value) {
-    return { problem: `${quoted(text)} has host bits set: the network is probably ${formatCidr(cidr)}` };
+    return { problem: `${quoted(text)} has host bits set: the network is probably ${networkMeant(cidr, text)}` };
   }
   return cidr;
+}
+
+/** What was probably meant by a text with host bits; that it is a CIDR otherwise is known by now, so netmask reads it as it is meant. */
+function networkMeant(cidr: Cidr, text: string): string {
+  return cidr.version === 4 ? new Netmask(text).toString() : formatCidr(cidr);
 }
 
 /** The canonical text, the prefix length always shown: `192.0.2.1/32`, `2001:db8::/48`. */

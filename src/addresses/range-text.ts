@@ -1,8 +1,7 @@
 import { isAddressProblem } from './address-problem.ts';
-import { textCursor } from './address-scanner.ts';
+import { type TextCursor, textCursor } from './address-scanner.ts';
 import { comparePoints, type Edges, IPV4_SPACE, IPV6_SPACE } from './boundaries/chunk.ts';
-import { incrementLimbs, wordsToLimbs } from './boundaries/limbs.ts';
-import { readRange } from './entry-reader.ts';
+import { incrementLimbs, type Words, wordsToLimbs } from './boundaries/limbs.ts';
 import { RangeSetBuilder } from './range-set-builder.ts';
 import { RangeSet } from './range-set.ts';
 import { parseRangeText } from './range.ts';
@@ -42,6 +41,40 @@ export function parseRangeTexts(texts: readonly string[]): RangeSet {
   return RangeSet.fromIntake(intake);
 }
 
+/** Reads one `address` or `address-address` at the cursor into the intake. False when there is none, or the range is upside down; what must follow is for the caller to check. */
+function readRange(cursor: TextCursor, intake: RangeSetBuilder): boolean {
+  const ipv4 = cursor.ipv4();
+  if (ipv4 >= 0) return addIpv4Range(ipv4, cursor, intake);
+  return cursor.ipv6() && addIpv6Range(cursor, intake);
+}
+
+function addIpv4Range(first: number, cursor: TextCursor, intake: RangeSetBuilder): boolean {
+  const last = cursor.takes(DASH) ? cursor.ipv4() : first;
+  if (last < first) return false;
+  intake.addIpv4(first, last);
+  return true;
+}
+
+function addIpv6Range(cursor: TextCursor, intake: RangeSetBuilder): boolean {
+  const { words } = cursor;
+  if (!cursor.takes(DASH)) {
+    intake.addIpv6(words, words);
+    return true;
+  }
+  firstWords.set(words);
+  if (!cursor.ipv6() || isBelow(words, firstWords)) return false;
+  intake.addIpv6(firstWords, words);
+  return true;
+}
+
+function isBelow(a: Words, b: Words): boolean {
+  for (let word = 0; word < 4; word++) {
+    const difference = (a[word] ?? 0) - (b[word] ?? 0);
+    if (difference !== 0) return difference < 0;
+  }
+  return false;
+}
+
 function edgesOfText(text: string): Edges {
   if (!cursor.load(text)) throw rangeTextError(text);
   const first = cursor.ipv4();
@@ -71,3 +104,4 @@ function rangeTextError(text: string): RangeTextError {
 
 const DASH = '-'.charCodeAt(0);
 const cursor = textCursor();
+const firstWords = new Uint32Array(4);

@@ -15,15 +15,7 @@ import { coverDifference } from '../../src/addresses/cover-difference.ts';
 import { cover, coverTexts } from '../../src/addresses/cidr-cover.ts';
 import { RangeSet } from '../../src/addresses/range-set.ts';
 import { parseRangeTexts } from '../../src/addresses/range-text.ts';
-import {
-  type Block,
-  cellRanges,
-  modelsOver,
-  runsIn,
-  runsOf,
-  toRange,
-  trieCover,
-} from '../kernel/addresses/naive-model.ts';
+import { type Block, cellRanges, modelsOver, runsIn, runsOf, toRange, trieCover } from './naive-model.ts';
 
 const toBlock = ({ version, network, length }: Cidr): Block => ({ version, network: BigInt(network), length });
 const coverOf = (...texts: string[]): string[] => coverTexts(parseRangeTexts(texts));

@@ -6,16 +6,7 @@ import { isAddressProblem } from '../../src/addresses/address-problem.ts';
 import { rangeContains, rangeSize } from '../../src/addresses/range.ts';
 import { RangeSet } from '../../src/addresses/range-set.ts';
 import { parseRangeTexts, rangeTexts } from '../../src/addresses/range-text.ts';
-import {
-  combined,
-  modelsOver,
-  cellRanges,
-  runsIn,
-  runsOf,
-  toRange,
-  type Model,
-  type Window,
-} from '../kernel/addresses/naive-model.ts';
+import { combined, modelsOver, cellRanges, runsIn, runsOf, toRange, type Model, type Window } from './naive-model.ts';
 
 const setOf = (windows: readonly Window[], model: Model): RangeSet =>
   RangeSet.from(runsOf(windows, model).map(toRange));

@@ -41,7 +41,7 @@ const OF_USE_CASES: readonly Room[] = [...BELOW_COMMANDS, 'commands', 'projectio
 
 /** Who may import what. Data flow down: nothing is imported from a room further down. */
 export const IMPORT_TABLE: Readonly<Record<Room, Rule>> = {
-  kernel: { rooms: [], packages: [TEMPORAL, 'netmask'], builtIn: [] },
+  kernel: { rooms: [], packages: [TEMPORAL], builtIn: [] },
   addresses: { rooms: [], packages: ['netmask'], builtIn: [] },
   concurrency: { rooms: ['kernel'], files: ['src/ports/clock.ts'], packages: [], builtIn: 'all' },
   ports: { rooms: ['kernel', 'addresses'], packages: [TEMPORAL], builtIn: [] },

@@ -11,7 +11,7 @@ import type { DirectoryEvent } from '../../../src/events/ip-control/directory.ts
 import type { ListKind } from '../../../src/events/ip-control/vocabulary.ts';
 import { parseRangeTexts } from '../../../src/addresses/range-text.ts';
 import { RangeSet } from '../../../src/addresses/range-set.ts';
-import { cellRanges, combined, modelsOver, runsIn, runsOf } from '../../kernel/addresses/naive-model.ts';
+import { cellRanges, combined, modelsOver, runsIn, runsOf } from '../../addresses/naive-model.ts';
 import { specify, stateAfter } from '../../specification.ts';
 import { assigned, block, disable, disabled, enable, enabled, one, registered, released } from './customer-examples.ts';
 

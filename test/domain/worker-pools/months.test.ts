@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { epochMilliseconds, instantText } from '../../../src/domain/instants.ts';
+import { epochMilliseconds } from '../../../src/domain/instants.ts';
 import { isMonth, monthBounds, monthOf, splitByMonth, withinMonth } from '../../../src/domain/worker-pools/months.ts';
 
 const HOUR = 3_600_000;
@@ -96,10 +96,6 @@ test('a month is written as four digits, a dash and two digits', () => {
     start: epochMilliseconds('2026-11-01T00:00:00Z'),
     end: epochMilliseconds('2026-12-01T00:00:00Z'),
   });
-});
-
-test('instants are written as events write them', () => {
-  assert.is(instantText(epochMilliseconds('2026-11-27T20:50:00.123Z')), '2026-11-27T20:50:00.123+00:00');
 });
 
 test.run();

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { epochMilliseconds, instantText } from '../../../src/domain/instants.ts';
+import { epochMilliseconds } from '../../../src/domain/instants.ts';
 import { monthOf } from '../../../src/domain/worker-pools/months.ts';
 import type { WorkerEvent } from '../../../src/events/worker-pools/worker.ts';
 import type { Recorded } from '../../../src/kernel/event.ts';
@@ -165,5 +165,10 @@ test('a scope’s tasks are counted from start to end, by pool; idle and booting
   assert.is(scopeMonthMilliseconds(view, WITHOUT_POOL, '2026-11', now) / SECOND, 3600);
   assert.is(monthOf(now), '2026-11');
 });
+
+/** An instant as events write it: `2026-11-27T20:50:00.123+00:00`. */
+function instantText(epoch: number): string {
+  return new Date(epoch).toISOString().replace('Z', '+00:00');
+}
 
 test.run();

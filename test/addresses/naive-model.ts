@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
-import type { AddressRange } from '../../../src/addresses/range.ts';
-import type { RangeSet } from '../../../src/addresses/range-set.ts';
+import type { AddressRange } from '../../src/addresses/range.ts';
+import type { RangeSet } from '../../src/addresses/range-set.ts';
 
 /**
  * A stretch of an address space, cut into equal cells that are wholly in a set or wholly out of it. Sets made of cells can be

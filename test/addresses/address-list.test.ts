@@ -1,11 +1,11 @@
 import * as fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { isAddressProblem } from '../../../src/addresses/address-problem.ts';
-import { ipv4OfText } from '../../../src/addresses/address-scanner.ts';
-import { type Address, formatAddress, parseAddress } from '../../../src/addresses/address.ts';
-import { parseAddressList, RangeSet } from '../../../src/addresses/range-set.ts';
-import { rangeTexts } from '../../../src/addresses/range-text.ts';
+import { isAddressProblem } from '../../src/addresses/address-problem.ts';
+import { ipv4OfText } from '../../src/addresses/address-scanner.ts';
+import { type Address, formatAddress, parseAddress } from '../../src/addresses/address.ts';
+import { parseAddressList, RangeSet } from '../../src/addresses/range-set.ts';
+import { rangeTexts } from '../../src/addresses/range-text.ts';
 
 const ipv4 = fc.nat(0xffff_ffff).map((value) => formatAddress({ version: 4, value }));
 const near = fc.nat(600).map((offset) => formatAddress({ version: 4, value: 0x0a00_0000 + offset }));
