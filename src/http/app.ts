@@ -1,15 +1,15 @@
-import { createServer, IncomingMessage, type Server, ServerResponse } from 'node:http';
+import { createServer, type Server } from 'node:http';
 import express, { type ErrorRequestHandler, type Express, type RequestHandler, type Response, Router } from 'express';
 import type { Store } from 'express-rate-limit';
 import type { Clock } from '../ports/clock.ts';
 import type { Log } from '../ports/log.ts';
-import { StoreUnavailable } from '../ports/event-store.ts';
 import type { CustomerView } from '../projections/ip-control/customer-view.ts';
 import type { TokenView } from '../projections/ip-control/token-view.ts';
 import type { Views } from '../projections/engine/view-cache.ts';
 import { identifyCaller, requireCaller } from './middleware/authentication.ts';
 import { bareAddress } from './middleware/client-address.ts';
 import { type Connections, watchConnections } from './server/connections.ts';
+import { classesFor } from './server/express-prototypes.ts';
 import { healthRoutes, type Readiness } from './operations/health.ts';
 import { ipRoutes, type IpDependencies } from './customer/ips.ts';
 import { sourceWhitelistRoutes, type SourceWhitelistDependencies } from './customer/source-whitelist.ts';
@@ -27,6 +27,8 @@ export type HttpDependencies = IpDependencies &
     readiness: Readiness;
     /** Whether the views show what was answered before this server started. */
     isCaughtUp: () => boolean;
+    /** Whether a failure means that a store can't be reached. */
+    isOutage: (error: unknown) => boolean;
     log: Log;
     clock: Clock;
     trustProxy: boolean | number | string;
@@ -59,7 +61,7 @@ export function createHttpServer(
   app.use('/api/v1', api);
   app.use(healthRoutes(dependencies.readiness));
   app.use(...known, answerNotFound);
-  app.use(answerError(log));
+  app.use(answerError(dependencies));
   return serverOf(app, log);
 }
 
@@ -119,9 +121,9 @@ function openExchange(log: Log): RequestHandler {
   };
 }
 
-function answerError(log: Log): ErrorRequestHandler {
+function answerError({ isOutage, log }: Pick<HttpDependencies, 'isOutage' | 'log'>): ErrorRequestHandler {
   return (error: unknown, _request, response, _next) => {
-    const problem = problemOf(error);
+    const problem = isOutage(error) ? problems.unavailable : problemOf(error);
     if (problem.status >= 500) logFailure(log, response, error);
     if (!response.headersSent) sendProblem(response, problem);
     // Half an answer must not look like a whole one.
@@ -140,7 +142,6 @@ function logFailure(log: Log, response: Response, error: unknown): void {
 
 /** What a thrown error means to the client. The body parser's and the router's own errors carry a status. */
 function problemOf(error: unknown): Problem {
-  if (error instanceof StoreUnavailable) return problems.unavailable;
   // A part of the path that is no percent-encoded text names nothing.
   if (error instanceof URIError) return problems.notFound;
   if (typeof error !== 'object' || error === null || !('status' in error)) return problems.internal;
@@ -157,33 +158,8 @@ function problemOf(error: unknown): Problem {
   }
 }
 
-/**
- * Express sets the prototype of each request and response, which on Node 20 makes them survive young garbage collections and costs most
- * of its time. Handing Node classes whose prototypes are Express's own makes that call a no-op.
- */
 function serverOf(app: Express, log: Log): Readonly<{ server: Server; connections: Connections }> {
-  class ExpressRequest extends IncomingMessage {}
-  class ExpressResponse extends ServerResponse {}
-  for (const [own, theirs] of [
-    [ExpressRequest.prototype, app.request],
-    [ExpressResponse.prototype, app.response],
-  ] as const) {
-    for (
-      let source = theirs;
-      source !== null && source !== IncomingMessage.prototype && source !== ServerResponse.prototype;
-    ) {
-      for (const [name, property] of Object.entries(Object.getOwnPropertyDescriptors(source))) {
-        if (!Object.hasOwn(own, name)) Object.defineProperty(own, name, property);
-      }
-      source = Object.getPrototypeOf(source);
-    }
-  }
-  Object.assign(app, { request: ExpressRequest.prototype, response: ExpressResponse.prototype });
-  const server = createServer({
-    IncomingMessage: ExpressRequest,
-    ServerResponse: ExpressResponse,
-    requireHostHeader: false,
-  });
+  const server = createServer({ ...classesFor(app), requireHostHeader: false });
   // A client that has said all that it has to say is answered all the same. Node has no documented name for this.
   Object.assign(server, { httpAllowHalfOpen: true });
   const connections = watchConnections(server);

@@ -1,6 +1,5 @@
 import type { ServerResponse } from 'node:http';
 import type { Refusal } from '../kernel/decider.ts';
-import { jsonText } from './middleware/json-text.ts';
 
 /** What is wrong, by field as the client sent it. */
 export type FieldErrors = Readonly<Record<string, readonly string[]>>;
@@ -121,4 +120,16 @@ export function sendJson(response: ServerResponse, status: number, body: unknown
   response.setHeader('Content-Type', 'application/json; charset=utf-8');
   response.setHeader('Content-Length', Buffer.byteLength(text));
   response.end(text);
+}
+
+/** JSON text of a value in which bigints are written as exact integers, which JSON allows and `JSON.stringify` does not. */
+function jsonText(value: unknown): string {
+  if (typeof value === 'bigint') return value.toString();
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
+  if (Array.isArray(value)) return `[${value.map(jsonText).join(',')}]`;
+  let text = '';
+  for (const [name, member] of Object.entries(value)) {
+    if (member !== undefined) text += `${text === '' ? '' : ','}${JSON.stringify(name)}:${jsonText(member)}`;
+  }
+  return `{${text}}`;
 }

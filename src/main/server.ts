@@ -118,6 +118,7 @@ async function startParts(
     shown: reading.shown,
     readiness: () => readiness(stores, reading, restoring, startedAt, { clock, log }),
     isCaughtUp: reading.isReadable,
+    isOutage: (error) => error instanceof StoreUnavailable,
     log,
     clock,
     trustProxy: config.trustProxy,

@@ -3,7 +3,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { AddressRows } from '../../src/http/customer/address-rows.ts';
 import { formatAddress } from '../../src/addresses/address.ts';
-import type { AddressRun } from '../../src/projections/ip-control/address-runs.ts';
+import type { AddressRun } from '../../src/domain/ip-control/subnet-status.ts';
 
 const IPV4_MAX = 0xffff_ffffn;
 const IPV6_MAX = (1n << 128n) - 1n;

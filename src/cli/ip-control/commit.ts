@@ -1,7 +1,8 @@
 import { type Command, Option } from 'commander';
 import { type ListKind, listKind } from '../../events/ip-control/vocabulary.ts';
 import type { CommitView } from '../../projections/ip-control/commit-view.ts';
-import { type WaitingChangeView, waitingSeconds } from '../../projections/ip-control/waiting-change-view.ts';
+import { waitingSeconds } from '../../domain/ip-control/waiting-changes.ts';
+import type { WaitingChangeView } from '../../projections/ip-control/waiting-change-view.ts';
 import { type CommandTools, leaf, outputOf } from '../command.ts';
 import { type DiffOptions, showDifference } from './commit-diff.ts';
 import type { Application } from '../../application/application.ts';

@@ -4,7 +4,9 @@ import { RangeSet } from '../../addresses/range-set.ts';
 import { type Command, type Decision, type Refusal, refuse } from '../../kernel/decider.ts';
 import type { Evidence, SourceWhitelistEvent } from '../../events/ip-control/source-whitelist.ts';
 import {
+  countedRequests,
   regionWhitelist,
+  replayedRequest,
   type SourceWhitelist,
   usedEntries,
   type WhitelistRequest,
@@ -53,22 +55,6 @@ export function decideSourceWhitelist(
   }
 }
 
-/** The request that says the same already: same addresses, regions and evidence, neither rejected nor removed. */
-export function replayedRequest(
-  { requests }: SourceWhitelist,
-  { range, regions, evidence }: WhitelistSubmission,
-): WhitelistRequest | undefined {
-  const regionIds = new Set(regions.map(({ regionId }) => regionId));
-  return standing(requests).find(
-    (request) =>
-      request.range.first === range.first &&
-      request.range.last === range.last &&
-      request.evidence.sha256 === evidence.sha256 &&
-      request.regionIds.length === regionIds.size &&
-      request.regionIds.every((regionId) => regionIds.has(regionId)),
-  );
-}
-
 /** The order of the checks is part of the API: replay, limit, prefix size, reserved space, overlap. */
 function submit(submission: WhitelistSubmission, state: Registered): Decision<SourceWhitelistEvent> {
   const { settings, whitelist } = state;
@@ -108,8 +94,8 @@ function reservedRefusal(range: AddressRange): Refusal | undefined {
   return refuse('source-whitelist-reserved', `address space ${block} is reserved and cannot be whitelisted.`);
 }
 
-function overlapRefusal({ range, regions }: WhitelistSubmission, { requests }: SourceWhitelist): Refusal | undefined {
-  const near = standing(requests).filter((request) => overlaps(request.range, range));
+function overlapRefusal({ range, regions }: WhitelistSubmission, whitelist: SourceWhitelist): Refusal | undefined {
+  const near = countedRequests(whitelist).filter((request) => overlaps(request.range, range));
   for (const { regionId, name } of regions) {
     const existing = near.find(({ regionIds }) => regionIds.includes(regionId));
     if (existing === undefined) continue;
@@ -119,10 +105,6 @@ function overlapRefusal({ range, regions }: WhitelistSubmission, { requests }: S
     );
   }
   return undefined;
-}
-
-function standing(requests: ReadonlyMap<string, WhitelistRequest>): readonly WhitelistRequest[] {
-  return [...requests.values()].filter(({ review }) => review.phase !== 'rejected');
 }
 
 /** The lists of the regions that would become longer than they may. */

@@ -87,8 +87,46 @@ export function whitelistStatus({ review }: WhitelistRequest): WhitelistStatus {
 }
 
 /** How many requests count against the account's limit: those that are neither rejected nor removed. */
-export function usedEntries({ requests }: SourceWhitelist): number {
-  return [...requests.values()].filter(({ review }) => review.phase !== 'rejected').length;
+export function usedEntries(whitelist: SourceWhitelist): number {
+  return countedRequests(whitelist).length;
+}
+
+/** The requests that are neither rejected nor removed. */
+export function countedRequests({ requests }: SourceWhitelist): readonly WhitelistRequest[] {
+  return [...requests.values()].filter(({ review }) => review.phase !== 'rejected');
+}
+
+/** The request that says the same already: same addresses, regions and evidence, neither rejected nor removed. */
+export function replayedRequest(
+  whitelist: SourceWhitelist,
+  {
+    range,
+    regions,
+    evidence,
+  }: Readonly<{ range: AddressRange; regions: readonly Readonly<{ regionId: number }>[]; evidence: Evidence }>,
+): WhitelistRequest | undefined {
+  const regionIds = new Set(regions.map(({ regionId }) => regionId));
+  return countedRequests(whitelist).find(
+    (request) =>
+      request.range.first === range.first &&
+      request.range.last === range.last &&
+      request.evidence.sha256 === evidence.sha256 &&
+      request.regionIds.length === regionIds.size &&
+      request.regionIds.every((regionId) => regionIds.has(regionId)),
+  );
+}
+
+/** The requests, newest first, each with when it was submitted. */
+export function newestFirst({
+  whitelist,
+  submittedAt,
+}: Readonly<{ whitelist: SourceWhitelist; submittedAt: ReadonlyMap<string, string> }>): readonly (WhitelistRequest &
+  Readonly<{ submittedAt: string }>)[] {
+  return [...whitelist.requests.values()].toReversed().map((request) => {
+    const at = submittedAt.get(request.requestId);
+    invariant(at, `it is known when request ${request.requestId} was submitted`);
+    return { ...request, submittedAt: at };
+  });
 }
 
 /** The addresses that the minimal CIDRs of a run of neighbours spell. They were checked before they became an event. */

@@ -3,8 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { type Address, formatAddress } from '../../addresses/address.ts';
 import { rangeSize } from '../../addresses/range.ts';
 import { ipv4Text } from '../../addresses/address-text.ts';
-import { type AddressRun, addressRuns } from '../../projections/ip-control/address-runs.ts';
-import type { SubnetStatus } from '../../projections/ip-control/address-view.ts';
+import { type AddressRun, addressRuns, type SubnetStatus } from '../../domain/ip-control/subnet-status.ts';
 import { AddressRows, closing } from './address-rows.ts';
 
 /** Subnets with more addresses list only those that are disabled or pending. */

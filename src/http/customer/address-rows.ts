@@ -1,6 +1,6 @@
 import { formatAddress } from '../../addresses/address.ts';
 import { ipv4Prefix, octetText } from '../../addresses/address-text.ts';
-import type { AddressRun } from '../../projections/ip-control/address-runs.ts';
+import type { AddressRun } from '../../domain/ip-control/subnet-status.ts';
 
 /** Rows in one part: enough to be quick, few enough to keep memory flat and to let others have their turn. */
 const ROWS_PER_PART = 1_024;

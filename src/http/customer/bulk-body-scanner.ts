@@ -4,9 +4,17 @@ import { TextCursor } from '../../addresses/address-scanner.ts';
 import { BULK_IPS_MAX, type BulkChange } from './address-change-body.ts';
 
 /**
- * Reads the body of a bulk change that is just an action and a list of addresses, all of them right and written without
- * escapes, straight from its bytes: `JSON.parse` would make a text of each, which costs more than all else that is done with
- * 10,000 of them. Undefined for any other body, right or wrong: it is for JSON and the schema to say what that means.
+ * Reads the body of a bulk change that is just an action and a list of addresses, straight from its bytes:
+ *
+ *     body     = "{" member "," member "}"            one of each kind, in either order
+ *     member   = "\"action\"" ":" action | "\"ips\"" ":" "[" address { "," address } "]"
+ *     action   = "\"enable\"" | "\"disable\""
+ *     address  = "\"" IPv4 | IPv6 "\""                 1 to 10,000; without escapes
+ *
+ * with JSON's white space between any two of them (RFC 8259). `JSON.parse` would make a text of each address, which costs more than all
+ * else that is done with 10,000 of them: with it and the schema, reading takes 30 times as long. Undefined for any other body, right or
+ * wrong: JSON and the schema say what that means. What is read here is read the same there: a random test holds both to it. To be removed
+ * when the schema reads 10,000 addresses in a millisecond or two.
  */
 export function readListedChange(body: Uint8Array): BulkChange | undefined {
   const cursor = new TextCursor(body);

@@ -1,4 +1,4 @@
-import { raw, type Request, type RequestHandler, type Response, Router } from 'express';
+import { type Request, type RequestHandler, type Response, Router } from 'express';
 import type { z } from 'zod';
 import { changedAddresses, pendingAddresses, regionAddresses } from '../../domain/ip-control/address-ledger.ts';
 import { formatAddress } from '../../addresses/address.ts';
@@ -8,22 +8,13 @@ import type { CommitStatus, RegionsCommitted } from '../../commands/ip-control/c
 import type { CustomerState, Registered } from '../../commands/ip-control/customer-state.ts';
 import type { Aggregate, CommandContext, Handled } from '../../commands/handle.ts';
 import type { CustomerEvent } from '../../events/ip-control/customer.ts';
-import {
-  type FieldErrors,
-  methodNotAllowed,
-  type Problem,
-  problems,
-  refused,
-  sendJson,
-  sendProblem,
-} from '../problems.ts';
+import { methodNotAllowed, type Problem, problems, refused, sendJson, sendProblem } from '../problems.ts';
 import { queryErrors } from '../middleware/query.ts';
-import { repeatedFields } from '../middleware/repeated-fields.ts';
-import { regionLimits, type RegionView } from '../../projections/ip-control/region-view.ts';
+import { regionLimits } from '../../domain/ip-control/region-limits.ts';
+import type { RegionView } from '../../projections/ip-control/region-view.ts';
 import type { Views } from '../../projections/engine/view-cache.ts';
 import { callerOf, contextOf } from '../middleware/request-context.ts';
-import { checked } from '../middleware/validation.ts';
-import { requireWhole } from '../middleware/whole-requests.ts';
+import { checked, jsonBody, readJson } from '../middleware/json-body.ts';
 import { type BulkChange, bulkBody, singleBody } from './address-change-body.ts';
 import { readListedChange } from './bulk-body-scanner.ts';
 
@@ -36,23 +27,17 @@ export type IpDependencies = Readonly<{
   shown: (position: bigint) => Promise<boolean>;
 }>;
 
-const BODY_BYTES_MAX = 1024 * 1024;
-/** With parameters or none; a charset can only be UTF-8. */
-const JSON_TYPE = /^application\/json *(?:;(?! *charset *=)[^;]*|; *charset *= *"?utf-8"? *)*$/i;
-/** Does not read what is not UTF-8 as replacement characters. */
-const UTF8 = new TextDecoder('utf-8', { fatal: true });
 const SYNCHRONOUS_NOT_ALLOWED: Problem = { status: 403, message: 'synchronous mode is not enabled for your account' };
 
 /** `POST /ips/enable`, `/ips/disable`, `/ips/bulk`. */
 export function ipRoutes(dependencies: IpDependencies): Router {
   const router = Router({ caseSensitive: true, strict: false });
-  const body = [requireJson, raw({ limit: BODY_BYTES_MAX, type: () => true }), requireWhole];
   // What must be quick under attack comes first.
   for (const action of ['disable', 'enable'] as const) {
     router
       .route(`/ips/${action}`)
       .post(
-        ...body,
+        ...jsonBody,
         checkedRoute(singleBody, (value, response) => changeOne(action, value, response, dependencies)),
       )
       .all(onlyPost);
@@ -60,7 +45,7 @@ export function ipRoutes(dependencies: IpDependencies): Router {
   router
     .route('/ips/bulk')
     .post(
-      ...body,
+      ...jsonBody,
       checkedRoute(bulkBody, (value, response) => changeMany(value, response, dependencies), readListedChange),
     )
     .all(onlyPost);
@@ -69,28 +54,6 @@ export function ipRoutes(dependencies: IpDependencies): Router {
 
 function onlyPost(_request: Request, response: Response): void {
   sendProblem(response, methodNotAllowed(['POST']));
-}
-
-/** 415 for a body that does not say that it is JSON. A request without any body goes on and is told what is missing. */
-const requireJson: RequestHandler = (request, response, next) => {
-  const { 'content-length': length, 'content-type': type, 'transfer-encoding': encoding } = request.headers;
-  const hasBody = length !== '0' && (length ?? encoding) !== undefined;
-  if ((hasBody || type !== undefined) && !JSON_TYPE.test(type ?? '')) sendProblem(response, problems.wrongContentType);
-  // Said at once: the parser would read all of it first.
-  else if (Number(length ?? 0) > BODY_BYTES_MAX) sendProblem(response, problems.bodyTooLarge);
-  else next();
-};
-
-/** What a body says; a request without any says `{}`. RFC 8259: JSON between systems is UTF-8, with or without a mark at its start. */
-function readJson(body: unknown): Readonly<{ sent: unknown; errors: FieldErrors }> | undefined {
-  if (!(body instanceof Uint8Array) || body.length === 0) return { sent: {}, errors: {} };
-  try {
-    const text = UTF8.decode(body);
-    const sent: unknown = JSON.parse(text);
-    return { sent, errors: Object.fromEntries(repeatedFields(text).map((path) => [path, ['must be given once.']])) };
-  } catch {
-    return undefined;
-  }
 }
 
 /** Account flag first, then the body: the order of checks of every endpoint. What `readQuickly` gives has been checked, and has no flag. */

@@ -1,5 +1,5 @@
 import { type Request, type RequestHandler, type Response, Router } from 'express';
-import { replayedRequest, type WhitelistSubmission } from '../../commands/ip-control/source-whitelist.ts';
+import type { WhitelistSubmission } from '../../commands/ip-control/source-whitelist.ts';
 import type { CustomerCommand } from '../../commands/ip-control/customer.ts';
 import type { CustomerState } from '../../commands/ip-control/customer-state.ts';
 import type { Aggregate, CommandContext } from '../../commands/handle.ts';
@@ -7,6 +7,8 @@ import type { CustomerEvent } from '../../events/ip-control/customer.ts';
 import type { Evidence } from '../../events/ip-control/source-whitelist.ts';
 import {
   EMPTY_WHITELIST,
+  newestFirst,
+  replayedRequest,
   type SourceWhitelist,
   usedEntries,
   type WhitelistRequest,
@@ -16,8 +18,9 @@ import { isRefusal } from '../../kernel/decider.ts';
 import { invariant } from '../../kernel/invariant.ts';
 import type { EvidenceDraft, EvidenceStore, StoredEvidence } from '../../ports/evidence.ts';
 import type { Ids } from '../../ports/ids.ts';
-import { regionLimits, type RegionView } from '../../projections/ip-control/region-view.ts';
-import { newestFirst, type SourceWhitelistView } from '../../projections/ip-control/source-whitelist-view.ts';
+import { regionLimits } from '../../domain/ip-control/region-limits.ts';
+import type { RegionView } from '../../projections/ip-control/region-view.ts';
+import type { SourceWhitelistView } from '../../projections/ip-control/source-whitelist-view.ts';
 import type { Views } from '../../projections/engine/view-cache.ts';
 import {
   type FieldErrors,
@@ -32,8 +35,7 @@ import { queryErrors, refuseQuery } from '../middleware/query.ts';
 import { callerOf, contextOf } from '../middleware/request-context.ts';
 import { receiveUpload, type Upload } from '../middleware/uploads.ts';
 import { requireWhole } from '../middleware/whole-requests.ts';
-import { evidenceType } from './evidence-type.ts';
-import { type WhitelistFields, whitelistFields, whitelistForm } from './source-whitelist-form.ts';
+import { evidenceType, type WhitelistFields, whitelistFields, whitelistForm } from './source-whitelist-form.ts';
 
 export type SourceWhitelistViews = Readonly<{
   sourceWhitelists: Views<SourceWhitelistView>;

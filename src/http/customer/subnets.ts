@@ -3,12 +3,8 @@ import { isAddressProblem } from '../../addresses/address-problem.ts';
 import { rangeSize } from '../../addresses/range.ts';
 import { type Address, parseAddress } from '../../addresses/address.ts';
 import { pendingAddresses, regionAddresses, subnetRange } from '../../domain/ip-control/address-ledger.ts';
-import {
-  type AddressView,
-  subnetStatus,
-  type SubnetOfCustomer,
-  type SubnetStatus,
-} from '../../projections/ip-control/address-view.ts';
+import { subnetStatus, type SubnetOfCustomer, type SubnetStatus } from '../../domain/ip-control/subnet-status.ts';
+import type { AddressView } from '../../projections/ip-control/address-view.ts';
 import type { RegionView } from '../../projections/ip-control/region-view.ts';
 import type { SubnetView } from '../../projections/ip-control/subnet-view.ts';
 import type { Views } from '../../projections/engine/view-cache.ts';

@@ -1,10 +1,10 @@
 import { createServer, type Server } from 'node:http';
 import { Temporal } from '@js-temporal/polyfill';
-import { listKind } from '../../events/ip-control/vocabulary.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
 import type { RouterUpkeep, RouterUpkeepView } from '../../projections/ip-control/router-upkeep-view.ts';
-import { type WaitingChangeView, waitingSeconds } from '../../projections/ip-control/waiting-change-view.ts';
+import { LIST_KINDS, waitingSeconds } from '../../domain/ip-control/waiting-changes.ts';
+import type { WaitingChangeView } from '../../projections/ip-control/waiting-change-view.ts';
 import type { Views } from '../../projections/engine/view-cache.ts';
 
 const TEXT_FORMAT = 'text/plain; version=0.0.4; charset=utf-8';
@@ -123,7 +123,7 @@ export function waitingText(
   const name = 'edgeward_oldest_waiting_change_seconds';
   const help = 'The age of the oldest change that is not on all routers of the region; 0 when there is none.';
   const samples = [...regions].flatMap(([regionId, region]) =>
-    listKind.options.map((list) => {
+    LIST_KINDS.map((list) => {
       const own = changes.filter((change) => change.regionId === regionId && change.list === list);
       const age = own.reduce((oldest, change) => Math.max(oldest, waitingSeconds(change, nowMilliseconds)), 0);
       return `${name}{region="${escaped(region)}",list="${list}"} ${age}\n`;

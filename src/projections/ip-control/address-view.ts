@@ -1,5 +1,3 @@
-import type { RangeSet } from '../../addresses/range-set.ts';
-import type { AddressRange } from '../../addresses/range.ts';
 import {
   type AddressLedger,
   applyToLedger,
@@ -7,22 +5,12 @@ import {
   EMPTY_LEDGER,
   encodeLedger,
   type LedgerJson,
-  pendingAddresses,
-  regionAddresses,
-  subnetRange,
 } from '../../domain/ip-control/address-ledger.ts';
+import type { SubnetOfCustomer } from '../../domain/ip-control/subnet-status.ts';
 import type { CustomerEvent } from '../../events/ip-control/customer.ts';
 import type { Batch, Projection } from '../../kernel/projection.ts';
 import { streamId } from '../../kernel/stream-name.ts';
 import { AddressBatch } from './address-batch.ts';
-
-export type SubnetOfCustomer = Readonly<{
-  subnetId: number;
-  cidr: string;
-  regionId: number;
-  asn: number;
-  metro: string;
-}>;
 
 /** All subnets of one customer and the status of their addresses, as range sets. Key: the customer's number. */
 export type AddressView = Readonly<{ subnets: readonly SubnetOfCustomer[]; ledger: AddressLedger }>;
@@ -82,22 +70,6 @@ export const addressProjection: Projection<Shown, AddressView> = {
 function batchOn(view: AddressView): Batch<Shown, AddressView> {
   const batch = new AddressBatch(view.ledger);
   return { take: (event) => batch.take(event), view: () => ({ ...view, ledger: batch.ledger() }) };
-}
-
-/** One subnet with what its addresses are. */
-export type SubnetStatus = Readonly<{
-  subnet: SubnetOfCustomer;
-  range: AddressRange;
-  disabled: RangeSet;
-  pending: RangeSet;
-}>;
-
-/** The subnet of a view by its number. */
-export function subnetStatus(view: AddressView, subnetId: number): SubnetStatus | undefined {
-  const subnet = view.subnets.find((candidate) => candidate.subnetId === subnetId);
-  if (subnet === undefined) return undefined;
-  const region = regionAddresses(view.ledger, subnet.regionId);
-  return { subnet, range: subnetRange(subnet.cidr), disabled: region.disabled, pending: pendingAddresses(region) };
 }
 
 /** As this projection's own version wrote it. */

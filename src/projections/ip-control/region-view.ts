@@ -21,20 +21,3 @@ export const regionProjection: Projection<RegionEvent, RegionView> = {
     return { ...view, routers: [...others, { name, driver, options }] };
   },
 };
-
-/** Drivers that refuse longer lists than this where their option says nothing else. */
-const ENTRIES_BY_DRIVER: Readonly<Record<string, number>> = { junos: 10_000, openconfig: 10_000 };
-
-/** How many entries the routers of each region take: as many as the one that takes the fewest. */
-export function regionLimits(
-  regions: readonly RegionView[],
-): ReadonlyMap<number, Readonly<{ name: string; most: number }>> {
-  return new Map(
-    regions.map(({ regionId, name, routers }) => [regionId, { name, most: Math.min(...routers.map(entriesOf)) }]),
-  );
-}
-
-function entriesOf({ driver, options }: RouterView): number {
-  const option = options['max_entries'];
-  return option === undefined ? (ENTRIES_BY_DRIVER[driver] ?? Number.POSITIVE_INFINITY) : Number(option);
-}

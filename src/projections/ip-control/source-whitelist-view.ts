@@ -5,11 +5,9 @@ import {
   encodeWhitelist,
   type SourceWhitelist,
   type WhitelistJson,
-  type WhitelistRequest,
 } from '../../domain/ip-control/source-whitelist-ledger.ts';
 import type { CustomerEvent } from '../../events/ip-control/customer.ts';
 import type { Told } from '../../kernel/event.ts';
-import { invariant } from '../../kernel/invariant.ts';
 import type { Projection } from '../../kernel/projection.ts';
 import { streamId } from '../../kernel/stream-name.ts';
 
@@ -63,18 +61,6 @@ export const sourceWhitelistProjection: Projection<Shown, SourceWhitelistView> =
     decode: (json) => decodeView(json as StoredView),
   },
 };
-
-/** The requests of a view, newest first. */
-export function newestFirst({
-  whitelist,
-  submittedAt,
-}: SourceWhitelistView): readonly (WhitelistRequest & Readonly<{ submittedAt: string }>)[] {
-  return [...whitelist.requests.values()].toReversed().map((request) => {
-    const at = submittedAt.get(request.requestId);
-    invariant(at, `the view knows when request ${request.requestId} was submitted`);
-    return { ...request, submittedAt: at };
-  });
-}
 
 function submittedAfter(before: ReadonlyMap<string, string>, event: Told<Shown>): ReadonlyMap<string, string> {
   switch (event.type) {

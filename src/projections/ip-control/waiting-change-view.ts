@@ -1,4 +1,3 @@
-import { epochMilliseconds } from '../../domain/instants.ts';
 import { LIST_EVENTS, type ListEvent, listKeysOf, listOf } from '../../events/ip-control/list-changes.ts';
 import type { ListKind } from '../../events/ip-control/vocabulary.ts';
 import type { Told } from '../../kernel/event.ts';
@@ -23,12 +22,6 @@ export const waitingChangeProjection: Projection<ListEvent, WaitingChangeView> =
   keysOf: listKeysOf,
   evolve,
 };
-
-/** The age of the oldest change that is not on all routers, in whole seconds; an instant in the future counts as now. */
-export function waitingSeconds({ carriedSince, waitingSince }: WaitingChangeView, nowMilliseconds: number): number {
-  const since = carriedSince ?? waitingSince;
-  return since === null ? 0 : Math.max(0, Math.floor((nowMilliseconds - epochMilliseconds(since)) / 1000));
-}
 
 function evolve(
   before: WaitingChangeView | undefined,

@@ -1,7 +1,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { customerDecider } from '../../../src/commands/ip-control/customer.ts';
-import { replayedRequest } from '../../../src/commands/ip-control/source-whitelist.ts';
+import { replayedRequest } from '../../../src/domain/ip-control/source-whitelist-ledger.ts';
 import type { CustomerEvent } from '../../../src/events/ip-control/customer.ts';
 import { usedEntries } from '../../../src/domain/ip-control/source-whitelist-ledger.ts';
 import { specify, stateAfter } from '../../specification.ts';

@@ -2,7 +2,8 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { CustomerEvent } from '../../../src/events/ip-control/customer.ts';
 import { isHandled, type Told } from '../../../src/kernel/event.ts';
-import { type AddressView, addressProjection, subnetStatus } from '../../../src/projections/ip-control/address-view.ts';
+import { type AddressView, addressProjection } from '../../../src/projections/ip-control/address-view.ts';
+import { subnetStatus } from '../../../src/domain/ip-control/subnet-status.ts';
 import { foldViews, recordedInOrder } from '../../specification.ts';
 import {
   assigned,

@@ -1,10 +1,10 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { CustomerEvent } from '../../../src/events/ip-control/customer.ts';
-import { whitelistStatus } from '../../../src/domain/ip-control/source-whitelist-ledger.ts';
+import { newestFirst, whitelistStatus } from '../../../src/domain/ip-control/source-whitelist-ledger.ts';
 import { isHandled, type Told } from '../../../src/kernel/event.ts';
 import { whitelistRequestProjection } from '../../../src/projections/ip-control/source-whitelist-request-view.ts';
-import { newestFirst, sourceWhitelistProjection } from '../../../src/projections/ip-control/source-whitelist-view.ts';
+import { sourceWhitelistProjection } from '../../../src/projections/ip-control/source-whitelist-view.ts';
 import { foldViews, recordedInOrder, specifyProjection } from '../../specification.ts';
 import { commitCompleted, commitRequested } from '../../commands/ip-control/customer-examples.ts';
 import {

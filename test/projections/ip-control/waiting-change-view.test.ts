@@ -2,10 +2,10 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { CustomerEvent } from '../../../src/events/ip-control/customer.ts';
 import { isHandled, type Told } from '../../../src/kernel/event.ts';
+import { waitingSeconds } from '../../../src/domain/ip-control/waiting-changes.ts';
 import {
   type WaitingChangeView,
   waitingChangeProjection,
-  waitingSeconds,
 } from '../../../src/projections/ip-control/waiting-change-view.ts';
 import { recordedInOrder, specifyProjection } from '../../specification.ts';
 import {

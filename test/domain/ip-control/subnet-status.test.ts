@@ -6,7 +6,7 @@ import type { Address } from '../../../src/addresses/address.ts';
 import { parseCidr, rangeOfCidr } from '../../../src/addresses/cidr.ts';
 import { parseRangeTexts } from '../../../src/addresses/range-text.ts';
 import { RangeSet } from '../../../src/addresses/range-set.ts';
-import { addressRuns } from '../../../src/projections/ip-control/address-runs.ts';
+import { addressRuns } from '../../../src/domain/ip-control/subnet-status.ts';
 
 function rangeOf(cidr: string) {
   const parsed = parseCidr(cidr);

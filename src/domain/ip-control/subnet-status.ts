@@ -1,15 +1,41 @@
 import { type AddressRange, firstAddress } from '../../addresses/range.ts';
 import type { RangeSet } from '../../addresses/range-set.ts';
 import type { Address } from '../../addresses/address.ts';
+import { type AddressLedger, pendingAddresses, regionAddresses, subnetRange } from './address-ledger.ts';
+
+export type SubnetOfCustomer = Readonly<{
+  subnetId: number;
+  cidr: string;
+  regionId: number;
+  asn: number;
+  metro: string;
+}>;
+
+/** One subnet with what its addresses are. */
+export type SubnetStatus = Readonly<{
+  subnet: SubnetOfCustomer;
+  range: AddressRange;
+  disabled: RangeSet;
+  pending: RangeSet;
+}>;
+
+/** A customer's subnet by its number. */
+export function subnetStatus(
+  { subnets, ledger }: Readonly<{ subnets: readonly SubnetOfCustomer[]; ledger: AddressLedger }>,
+  subnetId: number,
+): SubnetStatus | undefined {
+  const subnet = subnets.find((candidate) => candidate.subnetId === subnetId);
+  if (subnet === undefined) return undefined;
+  const region = regionAddresses(ledger, subnet.regionId);
+  return { subnet, range: subnetRange(subnet.cidr), disabled: region.disabled, pending: pendingAddresses(region) };
+}
 
 /** Neighbouring addresses of one status. */
 export type AddressRun = Readonly<{ first: bigint; last: bigint; isDisabled: boolean; isPending: boolean }>;
 
-export type RunsOf = Readonly<{ range: AddressRange; disabled: RangeSet; pending: RangeSet }>;
-
 /** The maximal runs of equal status that make up a range, complete and in order, from `from` on (default: its first address). */
 export function* addressRuns(
-  { range, disabled, pending }: RunsOf,
+  { range, disabled, pending }: Omit<SubnetStatus, 'subnet'>,
   from: Address = firstAddress(range),
 ): IterableIterator<AddressRun> {
   const last = BigInt(range.last);

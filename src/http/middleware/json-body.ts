@@ -1,0 +1,80 @@
+import { raw, type RequestHandler } from 'express';
+import type { z } from 'zod';
+import { type FieldErrors, invalid, type Problem, problems, sendProblem } from '../problems.ts';
+import { repeatedFields } from './repeated-fields.ts';
+import { requireWhole } from './whole-requests.ts';
+
+const BODY_BYTES_MAX = 1024 * 1024;
+/** With parameters or none; a charset can only be UTF-8. */
+const JSON_TYPE = /^application\/json *(?:;(?! *charset *=)[^;]*|; *charset *= *"?utf-8"? *)*$/i;
+/** Does not read what is not UTF-8 as replacement characters. */
+const UTF8 = new TextDecoder('utf-8', { fatal: true });
+/** The first wrong fields tell enough; naming them all would let a small request ask for a large answer. */
+const FIELDS_MAX = 100;
+
+/** 415 for a body that does not say that it is JSON. A request without any body goes on and is told what is missing. */
+const requireJson: RequestHandler = (request, response, next) => {
+  const { 'content-length': length, 'content-type': type, 'transfer-encoding': encoding } = request.headers;
+  const hasBody = length !== '0' && (length ?? encoding) !== undefined;
+  if ((hasBody || type !== undefined) && !JSON_TYPE.test(type ?? '')) sendProblem(response, problems.wrongContentType);
+  // Said at once: the parser would read all of it first.
+  else if (Number(length ?? 0) > BODY_BYTES_MAX) sendProblem(response, problems.bodyTooLarge);
+  else next();
+};
+
+/** Has all of a JSON body read, as bytes. */
+export const jsonBody: readonly RequestHandler[] = [
+  requireJson,
+  raw({ limit: BODY_BYTES_MAX, type: () => true }),
+  requireWhole,
+];
+
+/** What a body says; a request without any says `{}`. RFC 8259: JSON between systems is UTF-8, with or without a mark at its start. */
+export function readJson(body: unknown): Readonly<{ sent: unknown; errors: FieldErrors }> | undefined {
+  if (!(body instanceof Uint8Array) || body.length === 0) return { sent: {}, errors: {} };
+  try {
+    const text = UTF8.decode(body);
+    const sent: unknown = JSON.parse(text);
+    return { sent, errors: Object.fromEntries(repeatedFields(text).map((path) => [path, ['must be given once.']])) };
+  } catch {
+    return undefined;
+  }
+}
+
+/** What a schema says of a body: its value, or a 422 that names every field as the client sent it, after those that are known to be wrong already. */
+export function checked<T>(
+  schema: z.ZodType<T>,
+  body: unknown,
+  known: FieldErrors = {},
+): Readonly<{ value: T }> | Readonly<{ problem: Problem }> {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
+    return { problem: invalid({ ...known, body: ['must be a JSON object.'] }) };
+  }
+  const parsed = schema.safeParse(body);
+  if (!parsed.success) return { problem: invalid(withoutMore(known, errorsByField(parsed.error.issues))) };
+  return Object.keys(known).length > 0 ? { problem: invalid(known) } : { value: parsed.data };
+}
+
+/** What is known of a field already says enough about it. */
+function withoutMore(known: FieldErrors, others: FieldErrors): FieldErrors {
+  const more = Object.entries(others).filter(([field]) => !Object.hasOwn(known, field));
+  return Object.fromEntries([...Object.entries(known), ...more].slice(0, FIELDS_MAX));
+}
+
+function errorsByField(issues: readonly z.core.$ZodIssue[]): Record<string, string[]> {
+  const errors = new Map<string, string[]>();
+  const add = (field: string, message: string): void => {
+    const messages = errors.get(field);
+    if (messages !== undefined) messages.push(message);
+    else if (errors.size < FIELDS_MAX) errors.set(field, [message]);
+  };
+  for (const issue of issues) {
+    const path = issue.path.map(String);
+    if (issue.code === 'unrecognized_keys') {
+      for (const key of issue.keys) add([...path, key].join('.'), 'is not a known field.');
+    } else {
+      add(path.join('.') || 'body', issue.message);
+    }
+  }
+  return Object.fromEntries(errors);
+}
