@@ -300,8 +300,8 @@ test('queries that mean nothing here are refused, all of them at once', async ()
   const { status, json } = await api.get(`/subnets/${small}?page=2&constructor=1&limit[]=3`);
   assert.is(status, 422);
   const { errors } = z.object({ errors: z.record(z.string(), z.array(z.string())) }).parse(json);
-  const unknown = ['is not a known field.'];
-  assert.equal(errors, { page: unknown, constructor: unknown, 'limit[]': unknown });
+  assert.equal(Object.keys(errors), ['page', 'constructor', 'limit[]']);
+  assert.equal(new Set(Object.values(errors).flat()), new Set(['is not a known field.']));
   assert.is((await api.get('/subnets?limit=0&view=x')).status, 422);
 });
 
