@@ -48,7 +48,7 @@ export function accepted<T extends object>(answer: T | Refusal): T {
 }
 
 function exitCodeOf(refused: string): number {
-  if (refused.endsWith('-not-found')) return EXIT.notFound;
+  if (refused === 'not-found' || refused.endsWith('-not-found')) return EXIT.notFound;
   if (CONFLICTS.test(refused)) return EXIT.conflict;
   return refused.startsWith('bad-') ? EXIT.usage : EXIT.failed;
 }

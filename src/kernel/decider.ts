@@ -29,7 +29,7 @@ export function refuse<Code extends string>(refused: Code, because: string, fiel
   return field === undefined ? { refused, because } : { refused, because, field };
 }
 
-/** Tells a refusal from events, or from what came of a command. */
+/** Tells a refusal from events, or from what came of a command. What is refused is a code: a state or a view may have a field of that name too. */
 export function isRefusal(answer: object): answer is Refusal {
-  return 'refused' in answer;
+  return 'refused' in answer && typeof answer.refused === 'string';
 }

@@ -1,12 +1,15 @@
 import type { WorkerPoolHouse } from './worker-pool-application.ts';
-import { addScopeWorkerPool } from '../../src/commands/worker-pools/scope-membership.ts';
-import { assetFacts } from '../../src/commands/worker-pools/asset-facts.ts';
-import { keepAsset } from '../../src/commands/worker-pools/keep-asset.ts';
+import { ensureAsset } from '../../src/application/worker-pools/assets.ts';
+import { ensurePool } from '../../src/application/worker-pools/pools.ts';
+import { addScopeWorkerPool, createScope } from '../../src/application/worker-pools/scopes.ts';
 import { isRefusal, type Refusal } from '../../src/kernel/decider.ts';
 import type { AssetRecord } from '../../src/events/worker-pools/asset-records.ts';
 import type { PoolChanges } from '../../src/events/worker-pools/pool-record.ts';
 
-type Founding = Pick<WorkerPoolHouse, 'workerPools' | 'scopes' | 'assets' | 'secrets' | 'ids' | 'context'>;
+type Founding = Pick<
+  WorkerPoolHouse,
+  'workerPools' | 'scopes' | 'assets' | 'secrets' | 'ids' | 'clock' | 'views' | 'catchUp' | 'context'
+>;
 
 /** A provider account, a pool `spot` of it and a scope `debian` that uses the pool. */
 export async function foundPool(application: Founding, changes: PoolChanges = {}): Promise<void> {
@@ -17,7 +20,8 @@ export async function foundPool(application: Founding, changes: PoolChanges = {}
     configuration: {},
     credential_names: ['api_token'],
   };
-  accepted(await keepAsset(account, { api_token: 'hunter2' }, application.context, application));
+  const asset = { record: account, credentials: { api_token: 'hunter2' } };
+  accepted(await ensureAsset(asset, application.context, application));
   const given: PoolChanges = {
     provider_account: 'hcloud',
     architectures: ['amd64'],
@@ -31,11 +35,8 @@ export async function foundPool(application: Founding, changes: PoolChanges = {}
     },
     ...changes,
   };
-  const assets = await assetFacts(application.assets, undefined, given);
-  const command = { type: 'EnsureWorkerPool', data: { pool: 'spot', given, assets } } as const;
-  accepted(await application.workerPools.handle('spot', command, application.context));
-  const scope = { type: 'CreateScope', data: { scope: 'debian' } } as const;
-  accepted(await application.scopes.handle('debian', scope, application.context));
+  accepted(await ensurePool('spot', given, { dryRun: false }, application.context, application));
+  accepted(await createScope('debian', application.context, application));
   accepted(await addScopeWorkerPool({ scope: 'debian', pool: 'spot' }, {}, application.context, application));
 }
 

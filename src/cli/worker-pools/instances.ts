@@ -1,11 +1,13 @@
 import type { Command } from 'commander';
-import { carryOutScaling } from '../../commands/worker-pools/carry-out-scaling.ts';
-import { decideScaling, type ScalingDecision } from '../../domain/worker-pools/scaling/decision.ts';
+import { scale } from '../../application/worker-pools/apply-scaling.ts';
+import { launchWorkers, terminateWorker } from '../../application/worker-pools/workers.ts';
+import { checkQueue } from '../../domain/worker-pools/documents.ts';
+import type { ScalingDecision } from '../../domain/worker-pools/scaling/decision.ts';
 import { type CommandTools, leaf, outputOf } from '../command.ts';
 import { accepted, operatorContext } from '../output.ts';
+import { readDocument } from './documents.ts';
 import { wholeNumber } from './options.ts';
-import { shownTermination } from './print.ts';
-import { readQueue, scalingSnapshot } from './snapshot.ts';
+import { shownTermination, taken } from './print.ts';
 
 const LAUNCHES_MAX = 1_000;
 const BOOT_SECONDS = 120;
@@ -26,15 +28,7 @@ export function addInstanceCommands(group: Command, tools: CommandTools): void {
     .argument('<count>', 'how many', wholeNumber(1, LAUNCHES_MAX))
     .action((pool: string, count: number, options: { json?: boolean }) =>
       tools.withApplication(async (application) => {
-        const runs = Array.from({ length: count }, () => application.ids.uuid());
-        const data = { runs, because: 'an administrator asked for it', at: application.clock.nowText(), partly: false };
-        const context = operatorContext(application.ids);
-        const answer = accepted(
-          await application.workerPools.handle(pool, { type: 'ReserveInstances', data }, context),
-        );
-        const workers = answer.events.flatMap((event) =>
-          event.type === 'InstanceReserved' ? [event.data.worker] : [],
-        );
+        const { workers } = accepted(await launchWorkers(pool, count, operatorContext(application.ids), application));
         const said = workers.map((worker) => `worker ${worker} is being launched`);
         outputOf(options, tools).object({ pool, workers }, said);
       }),
@@ -43,23 +37,14 @@ export function addInstanceCommands(group: Command, tools: CommandTools): void {
     .option('--force', 'at once, whatever it runs')
     .action((worker: string, options: { force?: boolean; json?: boolean }) =>
       tools.withApplication(async (application) => {
-        const forced = options.force === true;
-        const data = {
-          code: 'asked',
-          because: 'an administrator asked for it',
-          forced,
-          at: application.clock.nowText(),
-        };
-        const context = operatorContext(application.ids);
-        const { state, events } = accepted(
-          await application.workers.handle(worker, { type: 'RequestTermination', data }, context),
+        const how = { forced: options.force === true };
+        const { changed, waitsForTask } = accepted(
+          await terminateWorker(worker, how, operatorContext(application.ids), application),
         );
-        const waits = state.task !== undefined && state.instance?.termination?.forced !== true;
-        const when = waits ? `when task ${state.task?.task ?? ''} has ended` : 'now';
-        outputOf(options, tools).object(
-          { worker, changed: events.length > 0, waits_for_task: waits ? (state.task?.task ?? null) : null },
-          [`worker ${worker} ends ${when}`],
-        );
+        const when = waitsForTask === null ? 'now' : `when task ${waitsForTask} has ended`;
+        outputOf(options, tools).object({ worker, changed, waits_for_task: waitsForTask }, [
+          `worker ${worker} ends ${when}`,
+        ]);
       }),
     );
   addScaleCommand(group, tools);
@@ -80,21 +65,15 @@ function addScaleCommand(group: Command, tools: CommandTools): void {
     )
     .option('--dry-run', 'print the decision, and carry out nothing')
     .action(async (options: ScaleOptions) => {
-      const queue = await readQueue(options.queue);
+      const queue = taken(checkQueue(await readDocument('--queue', options.queue)));
+      const { bootSeconds, bootTimeoutSeconds } = options;
+      const how = { dryRun: options.dryRun === true, bootSeconds, bootTimeoutSeconds };
       await tools.withApplication(async (application) => {
-        await application.catchUp();
-        const snapshot = await scalingSnapshot(application, queue, options);
-        const decision = decideScaling(snapshot);
-        const pools = snapshot.pools.map(({ name }) => name);
-        const context = operatorContext(application.ids);
-        const done =
-          options.dryRun === true
-            ? { reserved: [], ending: [] }
-            : await carryOutScaling(decision, pools, application.clock.nowText(), context, application);
+        const { decision, applied } = await scale(queue, how, operatorContext(application.ids), application);
         const { launches, refusals } = decision;
         const terminations = decision.terminations.map(shownTermination);
         outputOf(options, tools).object(
-          { dry_run: options.dryRun === true, launches, terminations, refusals, ...done },
+          { dry_run: how.dryRun, launches, terminations, refusals, ...applied },
           lines(decision),
         );
       });

@@ -1,14 +1,15 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import type { z } from 'zod';
-import { architectures } from '../../events/worker-pools/architectures.ts';
-import { poolLimits, scopeLimits, type ScopeLimits } from '../../events/worker-pools/limits.ts';
-import { assetName, poolName, scopeName } from '../../events/worker-pools/names.ts';
-import { type PoolChanges, staticMetadata } from '../../events/worker-pools/pool-record.ts';
-import { check, type Problem } from '../../events/worker-pools/document-checks.ts';
-import { specifications } from '../../events/worker-pools/specifications.ts';
+import {
+  checkPoolChanges,
+  checkPoolName,
+  checkScopeLimits,
+  checkScopeName,
+} from '../../domain/worker-pools/documents.ts';
+import type { ScopeLimits } from '../../events/worker-pools/limits.ts';
+import type { PoolChanges } from '../../events/worker-pools/pool-record.ts';
 import { usage } from '../output.ts';
 import { readDocument } from './documents.ts';
-import { problemsFailure } from './print.ts';
+import { taken } from './print.ts';
 
 export type PoolOptions = Readonly<{
   providerAccount?: string;
@@ -47,50 +48,34 @@ export function poolOptions(command: Command): Command {
 /** What the options name, checked; everything that is wrong with it is told at once. @throws CommandFailure usage */
 export async function poolChanges(options: PoolOptions): Promise<PoolChanges> {
   refuseTwoFromInput(options);
-  const problems: Problem[] = [];
-  function take<T>(schema: z.ZodType<T>, name: string, value: unknown): T | undefined {
-    if (value === undefined) return undefined;
-    const checked = check(schema, name, value);
-    if (checked.ok) return checked.value;
-    problems.push(...checked.problems);
-    return undefined;
-  }
-  const { aptAuthentication } = options;
-  const named = {
-    provider_account: take(assetName, 'provider_account', options.providerAccount),
+  const { architectures, aptAuthentication } = options;
+  const given = {
+    provider_account: options.providerAccount,
     enabled: options.enabled,
-    architectures: take(
-      architectures,
-      'architectures',
-      options.architectures?.split(',').map((name) => name.trim()),
-    ),
-    static_metadata: take(staticMetadata, 'static_metadata', await given('--static-metadata', options.staticMetadata)),
-    specifications: take(specifications, 'specifications', await given('--specifications', options.specifications)),
+    architectures: architectures?.split(',').map((name) => name.trim()),
+    static_metadata: await documentOf('--static-metadata', options.staticMetadata),
+    specifications: await documentOf('--specifications', options.specifications),
     instance_wide: options.instanceWide,
     ephemeral: options.ephemeral,
-    limits: take(poolLimits, 'limits', await given('--limits', options.limits)),
-    apt_authentication: aptAuthentication === false ? null : take(assetName, 'apt_authentication', aptAuthentication),
+    limits: await documentOf('--limits', options.limits),
+    apt_authentication: aptAuthentication === false ? null : aptAuthentication,
   };
-  if (problems.length > 0) throw problemsFailure(problems);
-  return Object.fromEntries(Object.entries(named).filter(([, value]) => value !== undefined));
+  return taken(checkPoolChanges(given));
 }
 
 /** A scope's limits from a file. @throws CommandFailure usage */
 export async function scopeLimitsOf(source: string | undefined): Promise<ScopeLimits | undefined> {
-  if (source === undefined) return undefined;
-  const checked = check(scopeLimits, 'limits', await readDocument('--limits', source));
-  if (checked.ok) return checked.value;
-  throw problemsFailure(checked.problems);
+  return source === undefined ? undefined : taken(checkScopeLimits(await readDocument('--limits', source)));
 }
 
 /** A pool's name as an argument. @throws CommandFailure usage */
 export function poolNameOf(name: string): string {
-  return checkedName(poolName, 'worker pool name', name);
+  return taken(checkPoolName(name));
 }
 
 /** A scope's name as an argument. @throws CommandFailure usage */
 export function scopeNameOf(name: string): string {
-  return checkedName(scopeName, 'scope name', name);
+  return taken(checkScopeName(name));
 }
 
 /** A whole number as an option or argument. */
@@ -102,18 +87,12 @@ export function wholeNumber(least: number, most: number): (text: string) => numb
   };
 }
 
-function checkedName(schema: z.ZodType<string>, what: string, name: string): string {
-  const checked = check(schema, what, name);
-  if (checked.ok) return checked.value;
-  throw problemsFailure(checked.problems);
-}
-
 function refuseTwoFromInput({ specifications: a, limits: b, staticMetadata: c }: PoolOptions): void {
   if ([a, b, c].filter((source) => source === '-').length > 1) {
     throw usage('only one of --specifications, --limits and --static-metadata can be read from standard input.');
   }
 }
 
-async function given(option: string, source: string | undefined): Promise<unknown> {
+async function documentOf(option: string, source: string | undefined): Promise<unknown> {
   return source === undefined ? undefined : await readDocument(option, source);
 }

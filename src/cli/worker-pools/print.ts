@@ -1,26 +1,17 @@
 import { stringify } from 'yaml';
-import type { Difference } from '../../commands/worker-pools/difference.ts';
-import type { Problem } from '../../events/worker-pools/document-checks.ts';
-import { type CommandFailure, type Output, usage } from '../output.ts';
+import type { Difference } from '../../application/worker-pools/difference.ts';
+import type { Checked } from '../../events/worker-pools/document-checks.ts';
+import { type Output, usage } from '../output.ts';
 
 /** A record as YAML for people. */
 export function yamlLines(value: unknown): readonly string[] {
   return stringify(value, { lineWidth: 120, aliasDuplicateObjects: false }).trimEnd().split('\n');
 }
 
-/** Differences for people: `+` is new, `-` is gone, `~` is changed. */
-export function differenceLines(differences: readonly Difference[]): readonly string[] {
-  return differences.map((difference) => {
-    const { path } = difference;
-    if (!('before' in difference)) return `  + ${path}: ${shown(difference.after)}`;
-    if (!('after' in difference)) return `  - ${path}: ${shown(difference.before)}`;
-    return `  ~ ${path}: ${shown(difference.before)} → ${shown(difference.after)}`;
-  });
-}
-
-/** What is wrong with a document: one line a problem. */
-export function problemsFailure(problems: readonly Problem[]): CommandFailure {
-  return usage(problems.map(({ path, message }) => `${path} ${message}`).join('\n'));
+/** What was given, where it holds. @throws CommandFailure usage, one line a problem */
+export function taken<T>(checked: Checked<T>): T {
+  if (checked.ok) return checked.value;
+  throw usage(checked.problems.map(({ path, message }) => `${path} ${message}`).join('\n'));
 }
 
 export type EnsureOutcome = Readonly<{
@@ -50,6 +41,16 @@ export function printEnsured(output: Output, outcome: EnsureOutcome): void {
 /** A termination with its fields as everything here is printed. */
 export function shownTermination<T extends Readonly<{ afterTask: boolean }>>({ afterTask, ...rest }: T) {
   return { ...rest, after_task: afterTask };
+}
+
+/** Differences for people: `+` is new, `-` is gone, `~` is changed. */
+function differenceLines(differences: readonly Difference[]): readonly string[] {
+  return differences.map((difference) => {
+    const { path } = difference;
+    if (!('before' in difference)) return `  + ${path}: ${shown(difference.after)}`;
+    if (!('after' in difference)) return `  - ${path}: ${shown(difference.before)}`;
+    return `  ~ ${path}: ${shown(difference.before)} → ${shown(difference.after)}`;
+  });
 }
 
 function shown(value: unknown): string {

@@ -1,7 +1,15 @@
 import type { Command } from 'commander';
-import { addScopeWorkerPool, removeScopeWorkerPool } from '../../commands/worker-pools/scope-membership.ts';
+import {
+  addScopeWorkerPool,
+  createScope,
+  editScopeWorkerPool,
+  listScopes,
+  type MembershipChanged,
+  removeScopeWorkerPool,
+  showScope,
+} from '../../application/worker-pools/scopes.ts';
 import { type CommandTools, leaf, outputOf } from '../command.ts';
-import { accepted, notFound, operatorContext } from '../output.ts';
+import { accepted, operatorContext } from '../output.ts';
 import { scopeLimitsOf, scopeNameOf, wholeNumber } from './options.ts';
 import { yamlLines } from './print.ts';
 
@@ -15,9 +23,7 @@ export function addScopeCommands(program: Command, tools: CommandTools): void {
   leaf(group, 'create <name>', 'ensure that a scope exists').action((name: string, options: { json?: boolean }) =>
     tools.withApplication(async (application) => {
       const scope = scopeNameOf(name);
-      const command = { type: 'CreateScope', data: { scope } } as const;
-      const { events } = accepted(await application.scopes.handle(scope, command, operatorContext(application.ids)));
-      const created = events.length > 0;
+      const { created } = accepted(await createScope(scope, operatorContext(application.ids), application));
       outputOf(options, tools).object({ name: scope, created, changed: created }, [
         `scope ${scope} ${created ? 'created' : 'unchanged'}`,
       ]);
@@ -25,8 +31,7 @@ export function addScopeCommands(program: Command, tools: CommandTools): void {
   );
   leaf(group, 'list', 'list scopes').action((options: { json?: boolean }) =>
     tools.withApplication(async (application) => {
-      await application.catchUp();
-      const rows = (await application.views.scopes.list()).map(({ view: { scope, pools } }) => {
+      const rows = (await listScopes(application)).map(({ scope, pools }) => {
         const names = Object.keys(pools).toSorted();
         return { name: scope, worker_pools: options.json === true ? names : names.join(',') || null };
       });
@@ -35,9 +40,7 @@ export function addScopeCommands(program: Command, tools: CommandTools): void {
   );
   leaf(group, 'show <name>', 'show a scope, as YAML').action((name: string, options: { json?: boolean }) =>
     tools.withApplication(async (application) => {
-      await application.catchUp();
-      const view = await application.views.scopes.get(name);
-      if (view === undefined) throw notFound(`scope ${name} not found.`);
+      const view = accepted(await showScope(name, application));
       const pools = Object.entries(view.pools).toSorted(([, a], [, b]) => b.priority - a.priority);
       const shown = {
         name: view.scope,
@@ -58,8 +61,8 @@ function addMembershipCommands(group: Command, tools: CommandTools): void {
     const terms = await termsOf(options);
     await tools.withApplication(async (application) => {
       const context = operatorContext(application.ids);
-      const { changed, state } = accepted(await addScopeWorkerPool({ scope, pool }, terms, context, application));
-      print(scope, pool, changed, state.pools[pool], options, tools);
+      const changed = accepted(await addScopeWorkerPool({ scope, pool }, terms, context, application));
+      print(scope, pool, changed, options, tools);
     });
   });
   membershipOptions(
@@ -67,18 +70,14 @@ function addMembershipCommands(group: Command, tools: CommandTools): void {
   ).action(async (scope: string, pool: string, options: MembershipOptions) => {
     const terms = await termsOf(options);
     await tools.withApplication(async (application) => {
-      const command = { type: 'EditScopeWorkerPool', data: { pool, ...terms } } as const;
-      const { events, state } = accepted(
-        await application.scopes.handle(scope, command, operatorContext(application.ids)),
-      );
-      print(scope, pool, events.length > 0, state.pools[pool], options, tools);
+      const context = operatorContext(application.ids);
+      const changed = accepted(await editScopeWorkerPool({ scope, pool }, terms, context, application));
+      print(scope, pool, changed, options, tools);
     });
   });
   leaf(group, 'remove_worker_pool <scope> <pool>', 'take a pool from a scope').action(
     (scope: string, pool: string, options: { json?: boolean }) =>
       tools.withApplication(async (application) => {
-        if ((await application.scopes.state(scope)).state.scope === undefined)
-          throw notFound(`scope ${scope} not found.`);
         const { changed } = accepted(
           await removeScopeWorkerPool({ scope, pool }, operatorContext(application.ids), application),
         );
@@ -103,8 +102,7 @@ async function termsOf({ priority, limits: source }: MembershipOptions) {
 function print(
   scope: string,
   pool: string,
-  changed: boolean,
-  terms: Readonly<{ priority: number; limits: object }> | undefined,
+  { changed, terms }: MembershipChanged,
   options: MembershipOptions,
   tools: CommandTools,
 ): void {

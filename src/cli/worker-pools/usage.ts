@@ -1,18 +1,10 @@
 import type { Command } from 'commander';
-import type { Application } from '../../application/application.ts';
-import { epochMilliseconds } from '../../domain/instants.ts';
-import { isMonth, type Month, monthOf } from '../../domain/worker-pools/months.ts';
-import { projectedMilliseconds } from '../../projections/worker-pools/month-projection.ts';
-import { poolMonthMilliseconds } from '../../projections/worker-pools/pool-usage-view.ts';
-import { scopeMonthMilliseconds } from '../../projections/worker-pools/scope-usage-view.ts';
+import { type PoolUsage, poolUsage, type UsageAccount } from '../../application/worker-pools/pool-usage.ts';
+import { isMonth, monthOf } from '../../domain/worker-pools/months.ts';
 import { type CommandTools, leaf, outputOf } from '../command.ts';
-import { notFound, usage } from '../output.ts';
+import { accepted, usage } from '../output.ts';
 
-type Account = Readonly<{
-  used_seconds: number;
-  target_max_seconds_per_month: number | null;
-  projected_seconds: number | null;
-}>;
+const BAR_CELLS = 20;
 
 /** `worker_pool usage <pool> [--month YYYY-MM]`. */
 export function addUsageCommand(group: Command, tools: CommandTools): void {
@@ -20,59 +12,16 @@ export function addUsageCommand(group: Command, tools: CommandTools): void {
     .option('--month <month>', 'YYYY-MM; default: this month')
     .action((pool: string, options: { month?: string; json?: boolean }) =>
       tools.withApplication(async (application) => {
-        await application.catchUp();
-        const now = application.clock.now().epochMilliseconds;
-        const month = options.month ?? monthOf(now);
-        if (!isMonth(month)) throw usage(`--month must be a year and a month such as ${monthOf(now)}, not ${month}.`);
-        const report = await usageOf(application, pool, month, now);
+        const thisMonth = monthOf(application.clock.now().epochMilliseconds);
+        const month = options.month ?? thisMonth;
+        if (!isMonth(month)) throw usage(`--month must be a year and a month such as ${thisMonth}, not ${month}.`);
+        const report = accepted(await poolUsage(pool, month, application));
         outputOf(options, tools).object(report, lines(report));
       }),
     );
 }
 
-async function usageOf(application: Application, pool: string, month: Month, now: number) {
-  const view = await application.views.workerPools.get(pool);
-  const runs = await application.views.poolUsage.get(pool);
-  // What a deleted pool has used stays on the books.
-  if (view === undefined && runs === undefined) throw notFound(`worker pool ${pool} not found.`);
-  const since = view === undefined ? 0 : epochMilliseconds(view.createdAt);
-  const account = (milliseconds: number, target: number | null): Account => {
-    const projected = projectedMilliseconds(milliseconds, month, since, now);
-    return {
-      used_seconds: milliseconds / 1000,
-      target_max_seconds_per_month: target,
-      projected_seconds: projected === undefined ? null : projected / 1000,
-    };
-  };
-  const used = poolMonthMilliseconds(runs, month, now);
-  const scopes = await Promise.all(
-    (await application.views.scopes.list()).map(async ({ view: scope }) => {
-      const own = scopeMonthMilliseconds(await application.views.scopeUsage.get(scope.scope), pool, month, now);
-      const terms = scope.pools[pool];
-      return {
-        isListed: own > 0 || terms !== undefined,
-        scope,
-        own,
-        target: terms?.limits.target_max_seconds_per_month,
-      };
-    }),
-  );
-  return {
-    worker_pool: pool,
-    month,
-    running_instances: Object.keys(runs?.running ?? {}).length,
-    ...account(used, view?.record.limits.target_max_seconds_per_month ?? null),
-    scopes: scopes
-      .filter(({ isListed }) => isListed)
-      .map(({ scope, own, target }) => ({ scope: scope.scope, ...account(own, target ?? null) })),
-  };
-}
-
-type Report = Awaited<ReturnType<typeof usageOf>>;
-
-const BAR_CELLS = 20;
-
-function lines(report: Report): readonly string[] {
+function lines(report: PoolUsage): readonly string[] {
   const rows = [
     { name: `pool ${report.worker_pool}`, account: report },
     ...report.scopes.map((scope) => ({ name: `scope ${scope.scope}`, account: scope })),
@@ -100,7 +49,7 @@ function bar({
   used_seconds: used,
   target_max_seconds_per_month: target,
   projected_seconds: projected,
-}: Account): string {
+}: UsageAccount): string {
   if (target === null) return '';
   const cells = (seconds: number) =>
     Math.min(BAR_CELLS, target === 0 ? BAR_CELLS : Math.round((seconds / target) * BAR_CELLS));

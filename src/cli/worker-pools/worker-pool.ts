@@ -1,19 +1,19 @@
 import { Argument, type Command } from 'commander';
-import { assetFacts } from '../../commands/worker-pools/asset-facts.ts';
-import { deleteWorkerPool } from '../../commands/worker-pools/delete-worker-pool.ts';
-import { differences } from '../../commands/worker-pools/difference.ts';
-import { poolNotes } from '../../commands/worker-pools/pool-notes.ts';
-import type { PoolState } from '../../commands/worker-pools/pool-state.ts';
-import { type WorkerPoolCommand, workerPoolDecider } from '../../commands/worker-pools/worker-pool.ts';
+import type { Application } from '../../application/application.ts';
+import {
+  deletePool,
+  editPool,
+  ensurePool,
+  listPools,
+  type PoolChanged,
+  showPool,
+} from '../../application/worker-pools/pools.ts';
 import { jsonSchema, SCHEMA_NAMES, type SchemaName } from '../../domain/worker-pools/json-schemas.ts';
 import type { PoolChanges } from '../../events/worker-pools/pool-record.ts';
-import type { WorkerPoolEvent } from '../../events/worker-pools/worker-pool.ts';
-import { monthOf } from '../../domain/worker-pools/months.ts';
-import { poolMonthMilliseconds } from '../../projections/worker-pools/pool-usage-view.ts';
+import type { Refusal } from '../../kernel/decider.ts';
 import type { WorkerPoolView } from '../../projections/worker-pools/worker-pool-view.ts';
 import { type CommandTools, leaf, outputOf } from '../command.ts';
-import type { Application } from '../../application/application.ts';
-import { accepted, CommandFailure, EXIT, notFound, operatorContext } from '../output.ts';
+import { accepted, operatorContext } from '../output.ts';
 import { addInstanceCommands } from './instances.ts';
 import { type PoolOptions, poolChanges, poolNameOf, poolOptions } from './options.ts';
 import { printEnsured, shownTermination, yamlLines } from './print.ts';
@@ -41,72 +41,41 @@ function addEnsuring(group: Command, tools: CommandTools): void {
   ).action(async (name: string, options: PoolOptions) => {
     const pool = poolNameOf(name);
     const given = await poolChanges(options);
-    await tools.withApplication((application) => change(application, pool, 'EnsureWorkerPool', given, options, tools));
+    await tools.withApplication(async (application) =>
+      print(pool, await ensurePool(pool, given, ...howOf(options, application)), options, tools),
+    );
   });
+  const edit = (pool: string, changes: PoolChanges, options: PoolOptions) =>
+    tools.withApplication(async (application) =>
+      print(pool, await editPool(pool, changes, ...howOf(options, application)), options, tools),
+    );
   poolOptions(leaf(group, 'edit <name>', 'change a pool; only what is named changes')).action(
-    async (name: string, options: PoolOptions) => {
-      const given = await poolChanges(options);
-      await tools.withApplication((application) => change(application, name, 'EditWorkerPool', given, options, tools));
-    },
+    async (name: string, options: PoolOptions) => edit(name, await poolChanges(options), options),
   );
   for (const [verb, enabled] of [
     ['enable', true],
     ['disable', false],
   ] as const) {
     leaf(group, `${verb} <name>`, `${verb} the creation of instances in a pool`).action(
-      (name: string, options: PoolOptions) =>
-        tools.withApplication((application) =>
-          change(application, name, 'EditWorkerPool', { enabled }, options, tools),
-        ),
+      (name: string, options: PoolOptions) => edit(name, { enabled }, options),
     );
   }
 }
 
-/** Decides on what the pool is now, shows the difference and, but for a dry run, makes it so. */
-async function change(
-  application: Application,
-  pool: string,
-  type: 'EnsureWorkerPool' | 'EditWorkerPool',
-  given: PoolChanges,
-  options: PoolOptions,
-  tools: CommandTools,
-): Promise<void> {
-  const before = (await application.workerPools.state(pool)).state;
-  if (type === 'EditWorkerPool' && before.record === undefined)
-    throw new CommandFailure(EXIT.notFound, 'worker-pool-not-found', `worker pool ${pool} not found.`);
-  const assets = await assetFacts(application.assets, before.record, given);
-  const command: WorkerPoolCommand =
-    type === 'EnsureWorkerPool' ? { type, data: { pool, given, assets } } : { type, data: { changes: given, assets } };
+function howOf(options: PoolOptions, application: Application) {
+  return [{ dryRun: options.dryRun === true }, operatorContext(application.ids), application] as const;
+}
+
+function print(pool: string, answer: Refusal | PoolChanged, options: PoolOptions, tools: CommandTools): void {
+  const what = `worker pool ${pool}`;
   const dryRun = options.dryRun === true;
-  const after = dryRun
-    ? foreseen(command, before)
-    : accepted(await application.workerPools.handle(pool, command, operatorContext(application.ids))).state;
-  printEnsured(outputOf(options, tools), {
-    what: `worker pool ${pool}`,
-    name: pool,
-    created: before.record === undefined,
-    differences: differences(before.record ?? {}, after.record ?? {}),
-    notes: poolNotes(after, await usedSeconds(application, pool)),
-    dryRun,
-  });
-}
-
-function foreseen(command: WorkerPoolCommand, before: PoolState): PoolState {
-  const events = accepted<readonly WorkerPoolEvent[]>(workerPoolDecider.decide(command, before));
-  return events.reduce<PoolState>((state, event) => workerPoolDecider.evolve(state, event), before);
-}
-
-async function usedSeconds(application: Application, pool: string): Promise<number> {
-  await application.catchUp();
-  const now = application.clock.now().epochMilliseconds;
-  return poolMonthMilliseconds(await application.views.poolUsage.get(pool), monthOf(now), now) / 1000;
+  printEnsured(outputOf(options, tools), { what, name: pool, ...accepted(answer), dryRun });
 }
 
 function addReading(group: Command, tools: CommandTools): void {
   leaf(group, 'list', 'list pools').action((options: { json?: boolean }) =>
     tools.withApplication(async (application) => {
-      await application.catchUp();
-      const rows = (await application.views.workerPools.list()).map(({ view: { record, active, scopes } }) => ({
+      const rows = (await listPools(application)).map(({ record, active, scopes }) => ({
         name: record.name,
         provider_type: record.specifications.provider_type,
         provider_account: record.provider_account,
@@ -135,9 +104,7 @@ function addReading(group: Command, tools: CommandTools): void {
   );
   leaf(group, 'show <name>', 'show a pool, as YAML').action((name: string, options: { json?: boolean }) =>
     tools.withApplication(async (application) => {
-      await application.catchUp();
-      const view = await application.views.workerPools.get(name);
-      if (view === undefined) throw notFound(`worker pool ${name} not found.`);
+      const view = accepted(await showPool(name, application));
       const { record, dynamicMetadata, scopes, active, decision, createdAt } = view;
       const { name: poolName, provider_account, enabled, architectures, static_metadata, ...rest } = record;
       const shown = {
@@ -167,10 +134,8 @@ function addDeleting(group: Command, tools: CommandTools): void {
     .option('--force', 'end what runs, at once')
     .action((name: string, options: { force?: boolean; json?: boolean }) =>
       tools.withApplication(async (application) => {
-        const how = { force: options.force === true, at: application.clock.nowText() };
-        const { scopes, ending } = accepted(
-          await deleteWorkerPool(name, how, operatorContext(application.ids), application),
-        );
+        const how = { force: options.force === true };
+        const { scopes, ending } = accepted(await deletePool(name, how, operatorContext(application.ids), application));
         outputOf(options, tools).object({ name, deleted: true, scopes, ending }, [
           `worker pool ${name} deleted`,
           ...scopes.map((scope) => `taken from scope ${scope}`),

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
-import { epochMilliseconds } from '../../domain/instants.ts';
+import { listWorkers, showWorker } from '../../application/worker-pools/workers.ts';
 import type { WorkerView } from '../../projections/worker-pools/worker-view.ts';
 import { type CommandTools, leaf, outputOf } from '../command.ts';
-import { notFound } from '../output.ts';
+import { accepted } from '../output.ts';
 import { yamlLines } from './print.ts';
 
 /** `worker list | show`. */
@@ -12,20 +12,16 @@ export function addWorkerCommands(program: Command, tools: CommandTools): void {
     .option('--pool <name>', 'of one pool')
     .action((options: { pool?: string; json?: boolean }) =>
       tools.withApplication(async (application) => {
-        await application.catchUp();
-        const now = application.clock.now().epochMilliseconds;
-        const rows = (await application.views.workers.list())
-          .filter(({ view }) => options.pool === undefined || view.pool === options.pool)
-          .map(({ view }) => ({
-            name: view.worker,
-            pool: view.pool,
-            state: stateOf(view),
-            architectures: options.json === true ? view.architectures : view.architectures.join(','),
-            instance_created_at: view.instanceCreatedAt,
-            runtime_seconds: runtimeSeconds(view, now),
-            task: view.task?.task ?? null,
-            scope: view.task?.scope ?? null,
-          }));
+        const rows = (await listWorkers({ pool: options.pool }, application)).map(({ view, runtimeSeconds }) => ({
+          name: view.worker,
+          pool: view.pool,
+          state: stateOf(view),
+          architectures: options.json === true ? view.architectures : view.architectures.join(','),
+          instance_created_at: view.instanceCreatedAt,
+          runtime_seconds: runtimeSeconds,
+          task: view.task?.task ?? null,
+          scope: view.task?.scope ?? null,
+        }));
         outputOf(options, tools).table(
           ['name', 'pool', 'state', 'architectures', 'instance_created_at', 'runtime_seconds', 'task', 'scope'],
           rows,
@@ -34,9 +30,7 @@ export function addWorkerCommands(program: Command, tools: CommandTools): void {
     );
   leaf(group, 'show <name>', 'show a worker, as YAML').action((name: string, options: { json?: boolean }) =>
     tools.withApplication(async (application) => {
-      await application.catchUp();
-      const view = await application.views.workers.get(name);
-      if (view === undefined) throw notFound(`worker ${name} not found.`);
+      const { view, runtimeSeconds } = accepted(await showWorker(name, application));
       const { worker, pool, architectures, registeredAt, instanceCreatedAt, workerPoolData, task, ending, failure } =
         view;
       const shown = {
@@ -46,7 +40,7 @@ export function addWorkerCommands(program: Command, tools: CommandTools): void {
         architectures,
         registered_at: registeredAt,
         instance_created_at: instanceCreatedAt,
-        runtime_seconds: runtimeSeconds(view, application.clock.now().epochMilliseconds),
+        runtime_seconds: runtimeSeconds,
         worker_pool_data: workerPoolData,
         task:
           task === null
@@ -69,9 +63,4 @@ function stateOf({ phase, task, ending }: WorkerView): string {
   if (task !== null) return ending === null ? 'busy' : 'busy, then ends';
   if (ending !== null) return 'ending';
   return phase === 'ready' ? 'idle' : phase;
-}
-
-function runtimeSeconds({ instanceCreatedAt }: WorkerView, now: number): number | null {
-  if (instanceCreatedAt === null) return null;
-  return Math.max(0, Math.floor((now - epochMilliseconds(instanceCreatedAt)) / 1000));
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { CommandContext } from '../../commands/handle.ts';
 import { activationSecretId } from '../../commands/worker-pools/activation-secret.ts';
 import type { Assets, WorkerPools, Workers } from '../../commands/worker-pools/aggregates.ts';
-import { endForDeletion } from '../../commands/worker-pools/delete-worker-pool.ts';
+import { endForDeletion } from '../../commands/worker-pools/end-for-deletion.ts';
 import type { Instance } from '../../commands/worker-pools/worker-state.ts';
 import { type AptRepository, firstBootUserData } from '../../domain/worker-pools/first-boot.ts';
 import type { PoolRecord } from '../../events/worker-pools/pool-record.ts';

@@ -1,12 +1,8 @@
 import { test } from 'uvu';
-import * as assert from 'uvu/assert';
 import { assetDecider } from '../../../src/commands/worker-pools/asset.ts';
-import { keepAsset } from '../../../src/commands/worker-pools/keep-asset.ts';
 import type { AssetRecord } from '../../../src/events/worker-pools/asset-records.ts';
 import type { AssetEvent } from '../../../src/events/worker-pools/asset.ts';
-import { isRefusal } from '../../../src/kernel/decider.ts';
 import { specify } from '../../specification.ts';
-import { openWorkerPoolHouse } from '../../support/worker-pool-application.ts';
 
 const { given } = specify(assetDecider);
 
@@ -50,25 +46,6 @@ test('its configuration and its credentials can change, its category and provide
   given(created)
     .when({ type: 'EnsureAsset', data: { record: apt, secretId: null } })
     .isRefused('asset-name-taken');
-});
-
-test('credentials go to the secret store and to nowhere else; the same ones are not stored again', async () => {
-  const application = await openWorkerPoolHouse();
-  try {
-    const keep = (secret: string) => keepAsset(record, { access_key_id: secret }, application.context, application);
-    await keep('hunter2');
-    const again = await keep('hunter2');
-    assert.ok(!isRefusal(again) && again.events.length === 0);
-    const [first] = application.secretIds();
-    assert.is(application.secretIds().length, 1);
-    await keep('hunter3');
-    assert.is(application.secretIds().length, 1);
-    assert.is.not(application.secretIds()[0], first);
-    assert.equal(await application.secrets.get(application.secretIds()[0]!), '{"access_key_id":"hunter3"}');
-    assert.not.match(await application.logText(), /hunter/);
-  } finally {
-    await application.close();
-  }
 });
 
 test.run();

@@ -1,6 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { addScopeWorkerPool, removeScopeWorkerPool } from '../../../src/commands/worker-pools/scope-membership.ts';
+import { addScopeWorkerPool, removeScopeWorkerPool } from '../../../src/application/worker-pools/scopes.ts';
 import type { ScopeEvent } from '../../../src/events/worker-pools/scope.ts';
 import type { WorkerPoolEvent } from '../../../src/events/worker-pools/worker-pool.ts';
 import { isRefusal } from '../../../src/kernel/decider.ts';

@@ -1,8 +1,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { assetFacts } from '../../../src/commands/worker-pools/asset-facts.ts';
-import { deleteWorkerPool } from '../../../src/commands/worker-pools/delete-worker-pool.ts';
-import { keepAsset } from '../../../src/commands/worker-pools/keep-asset.ts';
+import { ensureAsset } from '../../../src/application/worker-pools/assets.ts';
+import { deletePool, editPool } from '../../../src/application/worker-pools/pools.ts';
 import type { AssetRecord } from '../../../src/events/worker-pools/asset-records.ts';
 import type { WorkerPoolEvent } from '../../../src/events/worker-pools/worker-pool.ts';
 import type { WorkerEvent } from '../../../src/events/worker-pools/worker.ts';
@@ -311,8 +310,7 @@ test('a pool deleted by force ends everything and leaves no secret of its runs',
     await reserve(application, ['a', 'b']);
     await settle(application, cloud);
     assert.is(application.secretIds().filter((id) => id.startsWith('activation-')).length, 2);
-    const options = { force: true, at: application.clock.nowText() };
-    const answer = accepted(await deleteWorkerPool('spot', options, application.context, application));
+    const answer = accepted(await deletePool('spot', { force: true }, application.context, application));
     assert.equal(answer, { scopes: ['debian'], ending: ['spot-001', 'spot-002'] });
     await settle(application, cloud);
     assert.is(cloud.instances().length, 0);
@@ -338,16 +336,10 @@ test('an instance is ended with the account that created it, whatever the pool s
       configuration: {},
       credential_names: ['api_token'],
     };
-    accepted(await keepAsset(other, { api_token: 'hunter3' }, application.context, application));
+    const asset = { record: other, credentials: { api_token: 'hunter3' } };
+    accepted(await ensureAsset(asset, application.context, application));
     const changes = { provider_account: 'hcloud-2' };
-    const assets = await assetFacts(application.assets, undefined, changes);
-    accepted(
-      await application.workerPools.handle(
-        'spot',
-        { type: 'EditWorkerPool', data: { changes, assets } },
-        application.context,
-      ),
-    );
+    accepted(await editPool('spot', changes, { dryRun: false }, application.context, application));
     await askForEnd(application, 'spot-001');
     await settle(application, cloud);
     await reserve(application, ['b']);

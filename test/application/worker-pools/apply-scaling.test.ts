@@ -1,6 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { carryOutScaling } from '../../../src/commands/worker-pools/carry-out-scaling.ts';
+import { applyScaling } from '../../../src/application/worker-pools/apply-scaling.ts';
 import { activeSlots } from '../../../src/commands/worker-pools/pool-state.ts';
 import type { ScalingDecision } from '../../../src/domain/worker-pools/scaling/decision.ts';
 import { openWorkerPoolHouse } from '../../support/worker-pool-application.ts';
@@ -17,12 +17,12 @@ test('several runs of scaling at once, in processes of their own, never pass max
   const application = await openWorkerPoolHouse();
   try {
     await foundPool(application, { limits });
-    const at = application.clock.nowText();
     const outcomes = await Promise.all(
       [3, 3, 3, 3].map((count) =>
-        carryOutScaling(launching(count), ['spot'], at, application.context, {
+        applyScaling(launching(count), ['spot'], application.context, {
           ...application.anotherProcess(),
           ids: application.ids,
+          clock: application.clock,
         }),
       ),
     );
@@ -60,13 +60,7 @@ test('a decision is kept with its reasons before it is carried out; a worker wit
       terminations: [ending],
       refusals: [{ ...refusal, pool: null, code: 'no-pool' }],
     };
-    const done = await carryOutScaling(
-      decision,
-      ['spot'],
-      application.clock.nowText(),
-      application.context,
-      application,
-    );
+    const done = await applyScaling(decision, ['spot'], application.context, application);
     assert.equal(done, { reserved: ['spot-001'], ending: [] });
     await application.catchUp();
     const view = await application.views.workerPools.get('spot');

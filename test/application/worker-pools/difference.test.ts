@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { differences } from '../../../src/commands/worker-pools/difference.ts';
+import { differences } from '../../../src/application/worker-pools/difference.ts';
 
 test('records that say the same do not differ, whatever the order of their fields', () => {
   assert.equal(differences({ a: 1, b: { c: [1] } }, { b: { c: [1] }, a: 1 }), []);

@@ -1,5 +1,5 @@
 import { isObject, pathText } from '../../events/worker-pools/document-checks.ts';
-import { sameJson } from './same-json.ts';
+import { sameJson } from '../../commands/worker-pools/same-json.ts';
 
 /** One place where two records differ. `before` or `after` is missing where the field is only in the other one. */
 export type Difference = Readonly<{ path: string; before?: unknown; after?: unknown }>;

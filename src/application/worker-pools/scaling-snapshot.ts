@@ -1,5 +1,3 @@
-import { z } from 'zod';
-import type { Application } from '../../application/application.ts';
 import { launchesFrom } from '../../commands/worker-pools/pool-state.ts';
 import { epochMilliseconds } from '../../domain/instants.ts';
 import { monthOf } from '../../domain/worker-pools/months.ts';
@@ -11,51 +9,37 @@ import type {
   WorkerActivity,
   WorkerSnapshot,
 } from '../../domain/worker-pools/scaling/snapshot.ts';
-import { architecture } from '../../events/worker-pools/architectures.ts';
-import { check } from '../../events/worker-pools/document-checks.ts';
-import { scopeName } from '../../events/worker-pools/names.ts';
 import { poolMonthMilliseconds } from '../../projections/worker-pools/pool-usage-view.ts';
 import { scopeMonthMilliseconds } from '../../projections/worker-pools/scope-usage-view.ts';
 import type { WorkerView } from '../../projections/worker-pools/worker-view.ts';
-import { readDocument } from './documents.ts';
-import { problemsFailure } from './print.ts';
+import type { Application } from '../application.ts';
 
-const QUEUE_ENTRIES_MAX = 10_000;
+/** How long an instance is expected to boot, and after how long one that is not ready is given up; seconds. */
+export type BootTimes = Pick<ScalingSnapshot, 'bootSeconds' | 'bootTimeoutSeconds'>;
 
-const queueDocument = z
-  .array(
-    z.strictObject({
-      scope: scopeName,
-      architecture,
-      count: z.int().min(0).max(1_000_000),
-      expected_seconds: z.number().min(0).max(31_536_000),
-    }),
-  )
-  .max(QUEUE_ENTRIES_MAX);
+export type ScalingSnapshotDependencies = Pick<Application, 'workerPools' | 'clock' | 'catchUp'> &
+  Readonly<{ views: Pick<Application['views'], 'workerPools' | 'poolUsage' | 'scopes' | 'scopeUsage' | 'workers'> }>;
 
-/** Pending tasks from a file, in the order in which they will be dispatched. @throws CommandFailure usage */
-export async function readQueue(source: string): Promise<readonly PendingTasks[]> {
-  const checked = check(queueDocument, 'queue', await readDocument('--queue', source));
-  if (!checked.ok) throw problemsFailure(checked.problems);
-  return checked.value.map(({ expected_seconds: expectedSeconds, ...tasks }) => ({ ...tasks, expectedSeconds }));
-}
-
-/** What scaling looks at, as the views have it now. */
+/** What scaling looks at: the queue, and everything else as it is now. */
 export async function scalingSnapshot(
-  application: Application,
   queue: readonly PendingTasks[],
-  { bootSeconds, bootTimeoutSeconds }: Pick<ScalingSnapshot, 'bootSeconds' | 'bootTimeoutSeconds'>,
+  { bootSeconds, bootTimeoutSeconds }: BootTimes,
+  dependencies: ScalingSnapshotDependencies,
 ): Promise<ScalingSnapshot> {
-  const nowMilliseconds = application.clock.now().epochMilliseconds;
+  await dependencies.catchUp();
+  const nowMilliseconds = dependencies.clock.now().epochMilliseconds;
   const [pools, scopes, workers] = await Promise.all([
-    poolSnapshots(application, nowMilliseconds),
-    scopeSnapshots(application, nowMilliseconds),
-    workerSnapshots(application, nowMilliseconds),
+    poolSnapshots(dependencies, nowMilliseconds),
+    scopeSnapshots(dependencies, nowMilliseconds),
+    workerSnapshots(dependencies, nowMilliseconds),
   ]);
   return { nowMilliseconds, bootSeconds, bootTimeoutSeconds, pools, scopes, workers, queue };
 }
 
-async function poolSnapshots({ views, workerPools }: Application, now: number): Promise<readonly PoolSnapshot[]> {
+async function poolSnapshots(
+  { views, workerPools }: ScalingSnapshotDependencies,
+  now: number,
+): Promise<readonly PoolSnapshot[]> {
   const pools = await views.workerPools.list();
   return Promise.all(
     pools.map(async ({ key, view: { record } }) => {
@@ -77,7 +61,7 @@ async function poolSnapshots({ views, workerPools }: Application, now: number): 
   );
 }
 
-async function scopeSnapshots({ views }: Application, now: number): Promise<readonly ScopeSnapshot[]> {
+async function scopeSnapshots({ views }: ScalingSnapshotDependencies, now: number): Promise<readonly ScopeSnapshot[]> {
   const scopes = await views.scopes.list();
   return Promise.all(
     scopes.map(async ({ key, view }) => {
@@ -95,7 +79,10 @@ async function scopeSnapshots({ views }: Application, now: number): Promise<read
 }
 
 /** Reserved places whose worker has no instance yet count as booting: they are on their way. */
-async function workerSnapshots({ views }: Application, now: number): Promise<readonly WorkerSnapshot[]> {
+async function workerSnapshots(
+  { views }: ScalingSnapshotDependencies,
+  now: number,
+): Promise<readonly WorkerSnapshot[]> {
   const workers = new Map((await views.workers.list()).map(({ key, view }) => [key, view]));
   const withoutPool = [...workers.values()].filter(({ pool }) => pool === null);
   const active = (await views.workerPools.list()).flatMap(({ view: { record, active: slots } }) =>
@@ -125,7 +112,7 @@ function activityOf(view: WorkerView, since: string, now: number): WorkerActivit
   const { task, ending, phase } = view;
   if (task !== null) {
     const ranSeconds = (now - epochMilliseconds(task.startedAt)) / 1000;
-    // A task that runs longer than was expected ends at any moment, or much later: nobody knows.
+    // A task that runs longer than was expected may end at any moment, or much later.
     const remainingSeconds = Math.max(0, task.expectedSeconds - ranSeconds);
     return { state: 'busy', scope: task.scope, remainingSeconds, draining: ending !== null };
   }

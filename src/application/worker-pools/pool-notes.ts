@@ -1,6 +1,6 @@
 import type { PoolRecord } from '../../events/worker-pools/pool-record.ts';
 import type { Specifications } from '../../events/worker-pools/specifications.ts';
-import { activeSlots, type PoolState } from './pool-state.ts';
+import { activeSlots, type PoolState } from '../../commands/worker-pools/pool-state.ts';
 
 /** What an administrator should know about a pool that was just created or changed, though it is accepted as it is. */
 export function poolNotes(state: PoolState, usedSeconds: number): readonly string[] {

@@ -1,30 +1,48 @@
+import type { CommandContext } from '../../commands/handle.ts';
+import {
+  decideScaling,
+  type Launch,
+  type ScalingDecision,
+  type Termination,
+} from '../../domain/worker-pools/scaling/decision.ts';
+import type { PendingTasks } from '../../domain/worker-pools/scaling/snapshot.ts';
 import { isRefusal } from '../../kernel/decider.ts';
-import type { Ids } from '../../ports/ids.ts';
-import type { CommandContext } from '../handle.ts';
-import type { Scopes, Workers, WorkerPools } from './aggregates.ts';
-import type { Launch, ScalingDecision, Termination } from '../../domain/worker-pools/scaling/decision.ts';
+import type { Application } from '../application.ts';
+import { type BootTimes, scalingSnapshot, type ScalingSnapshotDependencies } from './scaling-snapshot.ts';
 
-export type CarryOutScalingDependencies = Readonly<{
-  workerPools: WorkerPools;
-  workers: Workers;
-  scopes: Scopes;
-  ids: Ids;
-}>;
+/** What came of a decision. Less than was decided where others were faster: the next decision looks at what they did. */
+export type ScalingApplied = Readonly<{ reserved: readonly string[]; ending: readonly string[] }>;
 
-/** What came of a decision. Less than was decided where others were faster: they are decided about anew. */
-export type CarriedOut = Readonly<{ reserved: readonly string[]; ending: readonly string[] }>;
+/** What was decided, and what came of it: nothing in a dry run. */
+export type Scaled = Readonly<{ decision: ScalingDecision; applied: ScalingApplied }>;
+
+export type ApplyScalingDependencies = Pick<Application, 'workerPools' | 'workers' | 'scopes' | 'ids' | 'clock'>;
+
+/** Decides from a queue what to launch and to end and, but for a dry run, applies it. */
+export async function scale(
+  queue: readonly PendingTasks[],
+  { dryRun, ...bootTimes }: BootTimes & Readonly<{ dryRun: boolean }>,
+  context: CommandContext,
+  dependencies: ApplyScalingDependencies & ScalingSnapshotDependencies,
+): Promise<Scaled> {
+  const snapshot = await scalingSnapshot(queue, bootTimes, dependencies);
+  const decision = decideScaling(snapshot);
+  if (dryRun) return { decision, applied: { reserved: [], ending: [] } };
+  const pools = snapshot.pools.map(({ name }) => name);
+  return { decision, applied: await applyScaling(decision, pools, context, dependencies) };
+}
 
 /**
- * Carries out a scaling decision: keeps it with its reasons, takes places for the launches (never past a pool's bound, whatever
- * other runs of scaling do meanwhile), and asks for the terminations (never of a running task).
+ * Applies a scaling decision: keeps it with its reasons in each of `pools`, takes places for the launches (never past a pool's bound,
+ * whatever other runs of scaling do meanwhile), and asks for the terminations (never of a running task).
  */
-export async function carryOutScaling(
+export async function applyScaling(
   decision: ScalingDecision,
   pools: readonly string[],
-  at: string,
   context: CommandContext,
-  dependencies: CarryOutScalingDependencies,
-): Promise<CarriedOut> {
+  dependencies: ApplyScalingDependencies,
+): Promise<ScalingApplied> {
+  const at = dependencies.clock.nowText();
   const reserved: string[] = [];
   for (const pool of pools) {
     await keepReasons(pool, decision, at, context, dependencies);
@@ -49,7 +67,7 @@ async function keepReasons(
   { launches, terminations, refusals }: ScalingDecision,
   decidedAt: string,
   context: CommandContext,
-  { workerPools }: CarryOutScalingDependencies,
+  { workerPools }: ApplyScalingDependencies,
 ): Promise<void> {
   const data = {
     decidedAt,
@@ -64,7 +82,7 @@ async function reserve(
   { pool, count, because }: Launch,
   at: string,
   context: CommandContext,
-  { workerPools, ids }: CarryOutScalingDependencies,
+  { workerPools, ids }: ApplyScalingDependencies,
 ): Promise<readonly string[]> {
   const runs = Array.from({ length: count }, () => ids.uuid());
   const data = { runs, because, at, partly: true };
@@ -77,7 +95,7 @@ async function end(
   { worker, code, because }: Termination,
   at: string,
   context: CommandContext,
-  { workers }: CarryOutScalingDependencies,
+  { workers }: ApplyScalingDependencies,
 ): Promise<boolean> {
   const data = { code, because, forced: false, at };
   return !isRefusal(await workers.handle(worker, { type: 'RequestTermination', data }, context));
