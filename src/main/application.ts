@@ -19,9 +19,15 @@ import { findAheadOfLog, isAmong } from '../projections/engine/ahead-of-log.ts';
 import { type ProjectionTarget, openProjector } from '../projections/engine/projector.ts';
 import { rebuildProjections } from '../projections/engine/rebuild.ts';
 import type { ServedView } from '../projections/engine/view-reader.ts';
-import { type Aggregates, EVENT_CATALOGUE, isCustomerEvent, openAggregates, openViews } from './contexts.ts';
+import {
+  type Aggregates,
+  EVENT_CATALOGUE,
+  isCustomerEvent,
+  openAggregates,
+  openViews,
+  processesOf,
+} from './contexts.ts';
 import { LEADERS_LEASE, processesLease } from './leadership.ts';
-import { processViewCaches } from './processes.ts';
 import { openRestoring, type Restoring } from './restoring.ts';
 import { openRouterChecks } from './router-checks.ts';
 import { openRouterDrivers } from './router-drivers.ts';
@@ -49,7 +55,7 @@ function applicationOf(config: Config, log: Log, stores: Stores): Application {
   const views = openViews({ store, readModels, clock });
   const viewCaches = (): readonly ProjectionTarget[] => [
     ...Object.values(views).map((view) => view.newViewCache()),
-    ...processViewCaches(config, readModels),
+    ...processesOf(config).map((process) => process.statesIn(readModels)),
   ];
   const projections = viewCaches().map(({ name, version }) => ({ name, version }));
   const { whenAhead } = openRestoring(aggregates, { store, ids, log });

@@ -11,6 +11,11 @@ import {
 import type { AggregateDependencies } from '../commands/handle.ts';
 import type { EventDefinition } from '../events/codec.ts';
 import { type CustomerEvent, customerEvents } from '../events/ip-control/customer.ts';
+import type { Config } from '../config.ts';
+import type { ReadModels } from '../ports/read-models.ts';
+import { ipControlProcesses } from './ip-control.ts';
+import type { ProcessTools, RegisteredProcess, WiredProcess } from './process-wiring.ts';
+import { workerPoolsProcesses } from './worker-pools.ts';
 import type { DirectReading } from '../projections/engine/stored-views.ts';
 
 const EVENTS: Readonly<Record<string, readonly EventDefinition[]>> = { ...ipControlEvents, ...workerPoolsEvents };
@@ -31,6 +36,16 @@ export type Aggregates = ReturnType<typeof openAggregates>;
 /** Each view that people read. */
 export function openViews(reading: DirectReading) {
   return { ...openIpControlViews(reading), ...openWorkerPoolsViews(reading) };
+}
+
+/** The process managers that a configuration stands for. */
+export function processesOf(config: Config): readonly RegisteredProcess[] {
+  return [...ipControlProcesses(config), ...workerPoolsProcesses(config)];
+}
+
+/** Connects each process manager with its tools and the cache of its states. */
+export function wireProcesses(readModels: ReadModels, tools: ProcessTools): readonly WiredProcess[] {
+  return processesOf(tools.config).map((process) => process.wire(readModels, tools));
 }
 
 const CUSTOMER_EVENT_TYPES = new Set<string>(customerEvents.map(({ type }) => type));

@@ -2,7 +2,7 @@ import type { Event } from '../kernel/event.ts';
 import type { Aggregate } from '../commands/handle.ts';
 import type { Lease } from '../ports/leases.ts';
 import { type RouterDriver, RouterFailure } from '../ports/routers.ts';
-import type { ProcessTools } from './processes.ts';
+import type { ProcessTools } from './process-wiring.ts';
 
 /** The right to run the processes has gone to another server, or soon may. */
 export class LeaseLost extends Error {

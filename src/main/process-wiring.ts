@@ -1,0 +1,111 @@
+import type { Config } from '../config.ts';
+import type { Event } from '../kernel/event.ts';
+import type { Duty, Perform, Process, Since } from '../kernel/process.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { OpenCloud } from '../ports/clouds.ts';
+import type { EventStore } from '../ports/event-store.ts';
+import type { Ids } from '../ports/ids.ts';
+import type { Log } from '../ports/log.ts';
+import type { ReadModels } from '../ports/read-models.ts';
+import type { Secrets } from '../ports/secrets.ts';
+import type { WebhookSender } from '../ports/webhooks.ts';
+import { openProcess, type ProcessDependencies, type RunningProcess, statesOf } from '../processes/process-manager.ts';
+import type { ProjectionTarget, Projector } from '../projections/engine/projector.ts';
+import { type ViewCache, viewCacheOf } from '../projections/engine/view-cache.ts';
+import type { Aggregates } from './contexts.ts';
+import type { RouterDrivers } from './router-drivers.ts';
+
+/** What the performers of duties work with. */
+export type ProcessTools = Readonly<{
+  config: Config;
+  aggregates: Aggregates;
+  routerDrivers: RouterDrivers;
+  sender: WebhookSender;
+  openCloud: OpenCloud;
+  store: EventStore;
+  secrets: Secrets;
+  clock: Clock;
+  ids: Ids;
+  log: Log;
+}>;
+
+/** A process manager with what performs its duties; its states can be kept, and made again, without tools. */
+export type RegisteredProcess<T = ProcessTools, D extends Duty = Duty> = Readonly<{
+  statesIn: (readModels: ReadModels) => ProjectionTarget;
+  wire: (readModels: ReadModels, tools: T) => WiredProcess<D>;
+}>;
+
+/** One process manager with the cache of its states; it runs once there is a projector to feed it. */
+export type WiredProcess<D extends Duty = Duty> = Readonly<{
+  viewCache: ProjectionTarget;
+  start: (projector: Pick<Projector, 'reached'>) => RunningProcess;
+  /**
+   * Pays what is owed for one key by now, each duty once, and what is owed then, until nothing is: for a command, beside a projector that
+   * brings the states up to the end of the log. @throws what a performer throws
+   */
+  settle: (key: string, projector: Pick<Projector, 'catchUp'>, isMeant?: (duty: D) => boolean) => Promise<void>;
+}>;
+
+type Bounds<S extends object, D extends Duty> = Pick<
+  ProcessDependencies<S, D>,
+  'concurrency' | 'lanes' | 'everyMilliseconds'
+>;
+
+/** Connects a process manager with what performs its duties; `beside` runs as long as it does. */
+export function registerProcess<
+  E extends Event,
+  S extends object,
+  D extends Duty,
+  T extends Pick<ProcessTools, 'store' | 'clock' | 'log'>,
+>(
+  process: Process<E, S, D>,
+  performWith: (tools: T) => Perform<D>,
+  bounds: Bounds<S, D>,
+  beside?: (tools: T) => RunningProcess['run'],
+): RegisteredProcess<T, D> {
+  return {
+    statesIn: (readModels) => viewCacheOf(statesOf(process), readModels),
+    wire: (readModels, tools) => {
+      const { store, clock, log } = tools;
+      const viewCache: ViewCache<S> = viewCacheOf(statesOf(process), readModels);
+      const perform = performWith(tools);
+      return {
+        viewCache,
+        start: (projector) => {
+          const { touched, run } = openProcess(process, perform, {
+            states: viewCache,
+            store,
+            clock,
+            log,
+            reached: (position, timeoutMilliseconds) => projector.reached(position, timeoutMilliseconds),
+            ...bounds,
+          });
+          return { touched, run: beside === undefined ? run : together(run, beside(tools)) };
+        },
+        settle: async (key, projector, isMeant = () => true) => {
+          const paid = new Set<string>();
+          for (;;) {
+            await projector.catchUp();
+            const state = await viewCache.get(key);
+            const owed = state === undefined ? [] : process.owed(state, NO_TIME_HAS_PASSED);
+            const duties = owed.filter((duty) => isMeant(duty) && !paid.has(duty.id));
+            if (duties.length === 0) return;
+            for (const duty of duties) {
+              paid.add(duty.id);
+              await perform(duty, new AbortController().signal);
+            }
+          }
+        },
+      };
+    },
+  };
+}
+
+/** A command waits for no time to pass: what is owed later is a server's. */
+const NO_TIME_HAS_PASSED: Since = () => 0;
+
+function together(...runs: readonly RunningProcess['run'][]): RunningProcess['run'] {
+  return async (stop, abort) => {
+    await Promise.all(runs.map((run) => run(stop, abort)));
+  };
+}
