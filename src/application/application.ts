@@ -1,5 +1,5 @@
 import type { CommandContext } from '../commands/handle.ts';
-import type { CommitStatus } from '../commands/ip-control/commit-now.ts';
+import type { CommitStatus } from './ip-control/commit-now.ts';
 import type { CustomerEvent } from '../events/ip-control/customer.ts';
 import type { RouterCheckResult } from '../events/ip-control/router-upkeep.ts';
 import type { ListKind } from '../events/ip-control/vocabulary.ts';

@@ -39,18 +39,82 @@ export function instantOf(option: string, text: string): Temporal.Instant {
   }
 }
 
-const CONFLICTS = /-(taken|exists|overlaps|in-use|decided)$/;
+/** Refusal codes of the rules and of the use cases → exit code. */
+export const EXIT_OF_REFUSAL: Readonly<Record<string, number>> = {
+  'address-not-owned': EXIT.failed,
+  'source-whitelist-limit-reached': EXIT.failed,
+  'source-whitelist-not-allowed': EXIT.failed,
+  'source-whitelist-overlap': EXIT.failed,
+  'source-whitelist-reserved': EXIT.failed,
+  'source-whitelist-too-broad': EXIT.failed,
+  'synchronous-not-allowed': EXIT.failed,
+  'too-many-prefixes': EXIT.failed,
+  'worker-busy': EXIT.failed,
+  'worker-ending': EXIT.failed,
+  'worker-not-ready': EXIT.failed,
+  'worker-pool-disabled': EXIT.failed,
+  'worker-without-pool': EXIT.failed,
 
-/** The answer of a command, or a failure with the exit code that its refusal stands for. */
+  'ambiguous-router': EXIT.usage,
+  'bad-administrator-name': EXIT.usage,
+  'bad-asn': EXIT.usage,
+  'bad-cidr': EXIT.usage,
+  'bad-customer-name': EXIT.usage,
+  'bad-metro': EXIT.usage,
+  'bad-provider-type': EXIT.usage,
+  'bad-reason': EXIT.usage,
+  'bad-region-name': EXIT.usage,
+  'bad-router-name': EXIT.usage,
+  'bad-webhook-url': EXIT.usage,
+  'bad-worker-pool': EXIT.usage,
+
+  'address-not-found': EXIT.notFound,
+  'apt-authentication-not-found': EXIT.notFound,
+  'customer-not-found': EXIT.notFound,
+  'instance-not-found': EXIT.notFound,
+  'not-found': EXIT.notFound,
+  'provider-account-not-found': EXIT.notFound,
+  'region-not-found': EXIT.notFound,
+  'router-not-found': EXIT.notFound,
+  'run-not-found': EXIT.notFound,
+  'scope-not-found': EXIT.notFound,
+  'scope-worker-pool-not-found': EXIT.notFound,
+  'source-whitelist-not-found': EXIT.notFound,
+  'token-not-found': EXIT.notFound,
+  'worker-not-found': EXIT.notFound,
+  'worker-pool-not-found': EXIT.notFound,
+
+  'administrator-exists': EXIT.conflict,
+  'asset-name-taken': EXIT.conflict,
+  'customer-name-taken': EXIT.conflict,
+  'instance-exists': EXIT.conflict,
+  'list-name-taken': EXIT.conflict,
+  'max-active-instances-in-use': EXIT.conflict,
+  'provider-type-in-use': EXIT.conflict,
+  'region-name-taken': EXIT.conflict,
+  'router-name-taken': EXIT.conflict,
+  'source-whitelist-decided': EXIT.conflict,
+  'subnet-overlaps': EXIT.conflict,
+  'webhook-secrets-in-use': EXIT.conflict,
+  'worker-pool-in-use': EXIT.conflict,
+  'worker-pool-taken': EXIT.conflict,
+};
+
+/** Refusals that are told as a command that can't be meant, after the name of the argument or option. */
+const TOLD_AS_USAGE: Readonly<Record<string, string>> = {
+  'ambiguous-router': '',
+  'bad-administrator-name': '',
+  'bad-cidr': 'cidr: ',
+  'bad-webhook-url': '--webhook-url ',
+};
+
+/** The answer of the rules or of a use case, or a failure with the exit code that its refusal stands for. @throws CommandFailure */
 export function accepted<T extends object>(answer: T | Refusal): T {
   if (!isRefusal(answer)) return answer;
-  throw new CommandFailure(exitCodeOf(answer.refused), answer.refused, answer.because);
-}
-
-function exitCodeOf(refused: string): number {
-  if (refused === 'not-found' || refused.endsWith('-not-found')) return EXIT.notFound;
-  if (CONFLICTS.test(refused)) return EXIT.conflict;
-  return refused.startsWith('bad-') ? EXIT.usage : EXIT.failed;
+  const { refused: code, because } = answer;
+  const named = TOLD_AS_USAGE[code];
+  if (named !== undefined) throw usage(`${named}${because}`);
+  throw new CommandFailure(EXIT_OF_REFUSAL[code] ?? EXIT.failed, code, because);
 }
 
 /** Who runs a command, and its request id. The actor is `admin:<user>@cli`: an administrator's account, `admin:<name>`, has no `@`. */

@@ -1,10 +1,7 @@
 import type { Command } from 'commander';
-import { DIRECTORY_ID } from '../../commands/ip-control/directory.ts';
-import { isAddressProblem } from '../../addresses/address-problem.ts';
-import { formatCidr, parseCidr } from '../../addresses/cidr.ts';
+import { addSubnet, listSubnets, removeSubnet } from '../../application/ip-control/subnets.ts';
 import { type CommandTools, leaf, outputOf } from '../command.ts';
-import { findCustomer, findRegion } from '../lookup.ts';
-import { accepted, notFound, operatorContext, usage } from '../output.ts';
+import { accepted, operatorContext, usage } from '../output.ts';
 
 type AddOptions = Readonly<{ region: string; asn: string; metro: string; json?: boolean }>;
 
@@ -17,73 +14,35 @@ export function addSubnetCommands(program: Command, tools: CommandTools): void {
     .requiredOption('--metro <metro>', 'where it is')
     .action((customer: string, text: string, options: AddOptions) =>
       tools.withApplication(async (application) => {
-        const { customerId, name } = await findCustomer(application, customer);
-        const { regionId } = await findRegion(application, options.region);
-        const parsed = parseCidr(text);
-        if (isAddressProblem(parsed)) throw usage(`cidr: ${parsed.problem}`);
+        const { region, metro } = options;
         if (!/^\d{1,10}$/.test(options.asn)) throw usage('--asn must be a whole number.');
-        const wanted = {
-          customerId,
-          cidr: formatCidr(parsed),
-          regionId,
-          asn: Number(options.asn),
-          metro: options.metro,
-        };
-        const context = operatorContext(application.ids);
-        const reserved = accepted(
-          await application.directory.handle(DIRECTORY_ID, { type: 'ReserveSubnet', data: wanted }, context),
-        );
-        const event = reserved.events.find(({ type }) => type === 'SubnetReserved');
-        if (event?.type !== 'SubnetReserved') throw new Error('a reservation without its event');
-        const { subnetId, cidr, asn, metro } = event.data;
-        const data = { subnetId, cidr, regionId, asn, metro };
-        accepted(await application.customers.handle(customerId, { type: 'AssignSubnet', data }, context));
-        outputOf(options, tools).object({ id: subnetId, customer: name, cidr, region: options.region, asn, metro }, [
-          `subnet ${cidr} assigned to ${name} (id ${subnetId})`,
+        const wanted = { customer, cidr: text, region, asn: Number(options.asn), metro };
+        const added = accepted(await addSubnet(wanted, operatorContext(application.ids), application));
+        const { subnetId: id, customer: name, cidr, asn } = added;
+        outputOf(options, tools).object({ id, customer: name, cidr, region, asn, metro }, [
+          `subnet ${cidr} assigned to ${name} (id ${id})`,
         ]);
       }),
     );
   leaf(subnet, 'list [customer]', 'list subnets').action((customer: string | undefined, options: { json?: boolean }) =>
     tools.withApplication(async (application) => {
-      const only = customer === undefined ? undefined : (await findCustomer(application, customer)).customerId;
-      const { subnets, customers, regions } = (await application.directory.state(DIRECTORY_ID)).state;
-      const rows = [...subnets.values()]
-        .filter(({ customerId }) => only === undefined || customerId === only)
-        .map(({ subnetId, customerId, cidr, regionId, asn, metro }) => ({
-          id: subnetId,
-          customer: customers.get(customerId)?.name,
-          cidr,
-          region: regions.get(regionId),
-          asn,
-          metro,
-        }));
+      const rows = accepted(await listSubnets(customer, application)).map((one) => ({
+        id: one.subnetId,
+        customer: one.customer,
+        cidr: one.cidr,
+        region: one.region,
+        asn: one.asn,
+        metro: one.metro,
+      }));
       outputOf(options, tools).table(['id', 'customer', 'cidr', 'region', 'asn', 'metro'], rows);
     }),
   );
-  addRemoveCommand(subnet, tools);
-}
-
-function addRemoveCommand(subnet: Command, tools: CommandTools): void {
   leaf(subnet, 'remove <subnet-id>', 'take a subnet back; what is disabled in it leaves the routers').action(
-    (id: string, options: { json?: boolean }) =>
+    (number: string, options: { json?: boolean }) =>
       tools.withApplication(async (application) => {
-        const { subnets } = (await application.directory.state(DIRECTORY_ID)).state;
-        const reserved = /^\d{1,15}$/.test(id) ? subnets.get(Number(id)) : undefined;
-        if (reserved === undefined) throw notFound(`subnet ${id} not found.`);
-        const { subnetId, customerId, cidr } = reserved;
-        const context = operatorContext(application.ids);
-        // The customer lets go first: nobody else may be given the addresses before.
-        accepted(
-          await application.customers.handle(customerId, { type: 'ReleaseSubnet', data: { subnetId } }, context),
-        );
-        accepted(
-          await application.directory.handle(
-            DIRECTORY_ID,
-            { type: 'ReleaseSubnetReservation', data: { subnetId } },
-            context,
-          ),
-        );
-        outputOf(options, tools).object({ id: subnetId, cidr }, [`subnet ${cidr} removed`]);
+        const removed = accepted(await removeSubnet(number, operatorContext(application.ids), application));
+        const { subnetId: id, cidr } = removed;
+        outputOf(options, tools).object({ id, cidr }, [`subnet ${cidr} removed`]);
       }),
   );
 }

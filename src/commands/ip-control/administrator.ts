@@ -5,7 +5,7 @@ export type AdministratorState = Readonly<{ exists: boolean }>;
 export type AdministratorCommand = Command<'CreateAdministrator', { name: string; secretId: string }>;
 
 /** Names are stream ids, so they keep to characters that every store takes. */
-export const ADMINISTRATOR_NAME = /^[a-z0-9][a-z0-9_.-]{0,63}$/;
+const ADMINISTRATOR_NAME = /^[a-z0-9][a-z0-9_.-]{0,63}$/;
 
 /** The rules of one administrator. */
 export const administratorDecider = {

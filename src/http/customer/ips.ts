@@ -4,7 +4,7 @@ import { changedAddresses, pendingAddresses, regionAddresses } from '../../domai
 import { formatAddress } from '../../addresses/address.ts';
 import { isRefusal } from '../../kernel/decider.ts';
 import type { ChangeTarget, CustomerCommand } from '../../commands/ip-control/customer.ts';
-import type { CommitStatus, RegionsCommitted } from '../../commands/ip-control/commit-now.ts';
+import type { CommitStatus, RegionsCommitted } from '../../application/ip-control/commit-now.ts';
 import type { CustomerState, Registered } from '../../commands/ip-control/customer-state.ts';
 import type { Aggregate, CommandContext, Handled } from '../../commands/handle.ts';
 import type { CustomerEvent } from '../../events/ip-control/customer.ts';

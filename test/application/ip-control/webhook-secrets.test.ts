@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { Webhook } from 'standardwebhooks';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { newWebhookSecret } from '../../../src/commands/ip-control/webhook-secret.ts';
+import { newWebhookSecret } from '../../../src/application/ip-control/webhook-secrets.ts';
 
 test('a secret is whsec_ and the base64 of 32 random bytes', () => {
   fc.assert(

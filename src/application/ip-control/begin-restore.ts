@@ -3,8 +3,8 @@ import type { RestoreReason } from '../../events/ip-control/restore.ts';
 import { isRefusal } from '../../kernel/decider.ts';
 import { streamName } from '../../kernel/stream-name.ts';
 import { type EventStore, NO_STREAM } from '../../ports/event-store.ts';
-import type { Aggregate, CommandContext } from '../handle.ts';
-import { DIRECTORY_ID, type DirectoryCommand, type DirectoryState } from './directory.ts';
+import type { Aggregate, CommandContext } from '../../commands/handle.ts';
+import { DIRECTORY_ID, type DirectoryCommand, type DirectoryState } from '../../commands/ip-control/directory.ts';
 
 /** Asked of the store at the same moment. */
 const ASKED_AT_ONCE = 16;

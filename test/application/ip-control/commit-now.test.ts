@@ -2,14 +2,22 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { systemIds } from '../../../src/adapters/ids.ts';
 import { openAggregate } from '../../../src/commands/handle.ts';
-import { commitNow, commitRegionsNow } from '../../../src/commands/ip-control/commit-now.ts';
-import { type CommitWatch, openCommitWatch } from '../../../src/commands/ip-control/commit-watch.ts';
+import { commitNow, commitRegionsNow } from '../../../src/application/ip-control/commit-now.ts';
+import { type CommitWatch, openCommitWatch } from '../../../src/application/ip-control/commit-watch.ts';
 import { customerDecider } from '../../../src/commands/ip-control/customer.ts';
 import { commitKey, type OpenCommit } from '../../../src/commands/ip-control/customer-state.ts';
 import { isRefusal } from '../../../src/kernel/decider.ts';
 import { openEmbeddedLog } from '../../support/stores/embedded-log.ts';
 import { waitUntil } from '../../support/wait-until.ts';
-import { assigned, disable, one, recordCompleted, recordFailed, recordSlice, registered } from './customer-examples.ts';
+import {
+  assigned,
+  disable,
+  one,
+  recordCompleted,
+  recordFailed,
+  recordSlice,
+  registered,
+} from '../../commands/ip-control/customer-examples.ts';
 
 type Application = Awaited<ReturnType<typeof openHouse>>;
 

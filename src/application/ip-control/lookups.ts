@@ -1,0 +1,74 @@
+import type { Registered } from '../../commands/ip-control/customer-state.ts';
+import { DIRECTORY_ID } from '../../commands/ip-control/directory.ts';
+import type { CreatedRegion, RegionRouter } from '../../commands/ip-control/region-state.ts';
+import { isRefusal, type Refusal, refuse } from '../../kernel/decider.ts';
+import type { Application } from '../application.ts';
+
+export type CustomerLookup = Pick<Application, 'directory' | 'customers'>;
+export type RegionLookup = Pick<Application, 'directory' | 'regions'>;
+
+/** A router as an operator names it: by region and name, or by its name alone where only one region has it. */
+export type RouterName = Readonly<{ region?: string; router: string }>;
+
+/** A router and the region that it belongs to. */
+export type FoundRouter = Readonly<{ region: CreatedRegion; router: RegionRouter }>;
+
+/** A customer by name or number; refused with `not-found`. */
+export async function findCustomer(
+  nameOrNumber: string,
+  { directory, customers }: CustomerLookup,
+): Promise<Registered | Refusal> {
+  const known = (await directory.state(DIRECTORY_ID)).state.customers;
+  const id = [...known].find(([number, { name }]) => name === nameOrNumber || String(number) === nameOrNumber)?.[0];
+  const state = id === undefined ? undefined : (await customers.state(id)).state;
+  return state?.phase === 'registered' ? state : notFound(`customer ${nameOrNumber} not found.`, 'customer');
+}
+
+/** All customers that are registered, by number. */
+export async function allCustomers({ directory, customers }: CustomerLookup): Promise<readonly Registered[]> {
+  const known = (await directory.state(DIRECTORY_ID)).state.customers;
+  const states = await Promise.all([...known.keys()].map((id) => customers.state(id)));
+  return states.flatMap(({ state }) => (state.phase === 'registered' ? [state] : []));
+}
+
+/** A region by name or number, the name first; refused with `not-found`. */
+export async function findRegion(
+  nameOrNumber: string,
+  { directory, regions }: RegionLookup,
+): Promise<CreatedRegion | Refusal> {
+  const known = (await directory.state(DIRECTORY_ID)).state.regions;
+  const byName = [...known].find(([, name]) => name === nameOrNumber);
+  const id = (byName ?? [...known].find(([number]) => String(number) === nameOrNumber))?.[0];
+  const state = id === undefined ? undefined : (await regions.state(id)).state;
+  return state?.phase === 'created' ? state : notFound(`region ${nameOrNumber} not found.`, 'region');
+}
+
+/** All regions, by number. */
+export async function allRegions({ directory, regions }: RegionLookup): Promise<readonly CreatedRegion[]> {
+  const known = (await directory.state(DIRECTORY_ID)).state.regions;
+  const states = await Promise.all([...known.keys()].map((id) => regions.state(id)));
+  return states.flatMap(({ state }) => (state.phase === 'created' ? [state] : []));
+}
+
+/** A router by its name; refused with `not-found`, or with `ambiguous-router` where several regions have one of that name. */
+export async function findRouter(
+  { region: regionName, router: name }: RouterName,
+  lookup: RegionLookup,
+): Promise<FoundRouter | Refusal> {
+  const named = regionName === undefined ? undefined : await findRegion(regionName, lookup);
+  if (named !== undefined && isRefusal(named)) return named;
+  const regions = named === undefined ? await allRegions(lookup) : [named];
+  const found = regions.flatMap((region) => {
+    const router = region.routers.get(name);
+    return router === undefined ? [] : [{ region, router }];
+  });
+  const [only, another] = found;
+  if (only === undefined) return notFound(`router ${name} not found.`, 'router');
+  if (another === undefined) return only;
+  return refuse('ambiguous-router', `several regions have a router ${name}: name the region first.`, 'router');
+}
+
+/** The refusal for something that was named and is not there. */
+export function notFound(because: string, field: string): Refusal {
+  return refuse('not-found', because, field);
+}
