@@ -15,7 +15,7 @@ import type { Clock } from '../ports/clock.ts';
 import type { Ids } from '../ports/ids.ts';
 import type { Log } from '../ports/log.ts';
 import type { Snapshots } from '../ports/snapshots.ts';
-import type { Codec } from '../events/codec.ts';
+import { type Codec, UndecodableEvent } from '../events/codec.ts';
 import { seal } from '../events/hash-chain.ts';
 import { BoundedMap } from '../kernel/bounded-map.ts';
 
@@ -315,8 +315,11 @@ class StreamHeads<C extends Command, S, E extends Event> {
         if (!isHandled<E>(this.#handles, event)) {
           throw new Error(`${stream}: an event of type ${event.type} does not belong here`);
         }
-        if (isAnchored) line.state = this.#decider.evolve(line.state, event);
-        else if (event.revision !== from || event.metadata.hash !== hash) return undefined;
+        if (isAnchored) {
+          if (event.metadata.previousHash !== line.hash)
+            throw new UndecodableEvent(event, 'it does not follow the event before it: its chain is broken');
+          line.state = this.#decider.evolve(line.state, event);
+        } else if (event.revision !== from || event.metadata.hash !== hash) return undefined;
         isAnchored = true;
         line.revision = event.revision;
         line.position = event.position;

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { canonicalJson, takeSealedText } from './hash-chain.ts';
+import { canonicalJson, hashFits, takeSealedText } from './hash-chain.ts';
 import type { Event, Metadata, Recorded, Sealed, Told } from '../kernel/event.ts';
 
 /** Lifts the data of one schema number to the next. Pure; has a stored sample as its test. */
@@ -145,6 +145,15 @@ export function isAsWritten(text: string): boolean | undefined {
   }
   // Long data are written as they were hashed, with their keys in order; short ones in the order that the decider gave them.
   return JSON.stringify(data) === text || canonicalJson(data) === text;
+}
+
+/**
+ * Whether a stored event is the one that was sealed, by its hash. `text`: its data as they stand in the store. What an older schema has written
+ * is checked as it was written.
+ */
+export function isAsSealed(stored: StoredEvent & Readonly<{ metadata: Metadata }>, text: string): boolean {
+  // Most data are stored as they were hashed. Short ones may have their keys in the order that the decider gave them.
+  return hashFits(stored, text) || hashFits(stored, canonicalJson(stored.data));
 }
 
 /** An event of the log that this program can't read: it stops the reader, it is never skipped. */

@@ -51,10 +51,12 @@ export function takeSealedText(data: object): string | undefined {
  * Give it events as they are stored, not upcast: the hash covers what was written.
  */
 export function checkLink(previousHash: string, recorded: Recorded): boolean {
-  const { metadata, stream, id, type, data } = recorded;
-  return (
-    metadata.previousHash === previousHash && metadata.hash === hashOf(stream, id, type, canonicalJson(data), metadata)
-  );
+  return recorded.metadata.previousHash === previousHash && hashFits(recorded, canonicalJson(recorded.data));
+}
+
+/** Whether an event has the hash that it was sealed with. `data`: its data as they were written, as canonical JSON. */
+export function hashFits({ stream, id, type, metadata }: Omit<Recorded, 'data'>, data: string): boolean {
+  return metadata.hash === hashOf(stream, id, type, data, metadata);
 }
 
 /** SHA-256 (hex) over the previous hash and the event's canonical content, its data given as canonical JSON. */

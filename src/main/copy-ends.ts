@@ -58,7 +58,7 @@ export function copyEnds(readConfig: () => Config, log: Log): CopyEnds {
     const file = logFileIn(dataDir);
     if (named === undefined) requireDataDirectory({ dataDir, eventStoreUrl });
     requireThere(file, 'event log');
-    const store = openSqliteEventStore({ file, codec: stored, log, mustExist: true });
+    const store = openSqliteEventStore({ file, codec: stored, log, mustExist: true, isAudit: true });
     return { store, close: store.close };
   }
 
@@ -73,7 +73,7 @@ export function copyEnds(readConfig: () => Config, log: Log): CopyEnds {
       await leases.close();
       throw new CommandFailure(EXIT.conflict, 'target-in-use', `${directory} is in use: ${lease.heldBy}.`);
     }
-    const store = openSqliteEventStore({ file: logFileIn(directory), codec: stored, log });
+    const store = openSqliteEventStore({ file: logFileIn(directory), codec: stored, log, isAudit: true });
     const close = async (): Promise<void> => {
       await store.close();
       await leases.close();

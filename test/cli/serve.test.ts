@@ -152,18 +152,18 @@ test('a port that is taken ends the server at once, with the reason', async () =
   taken.close();
 });
 
-test('an event that can not be read ends the server at once, with its place', async () => {
+test('an event that was altered ends the server at once, with its place', async () => {
   const spoilt = await openEdgeward();
   try {
     await addRegion(spoilt, 'eu-west');
     const db = new Database(join(spoilt.dataDir, 'events.db'));
-    db.exec("UPDATE events SET type = 'NothingHappened' WHERE type = 'RegionCreated'");
+    db.exec("UPDATE events SET data = replace(data, 'eu-west', 'eu-best') WHERE type = 'RegionCreated'");
     db.close();
     const serving = await spoilt.spawn(['serve']);
-    assert.is(await serving.ended, 1);
+    assert.is(await serving.ended, 69);
     assert.match(
       serving.err(),
-      /^edgeward: can't read event NothingHappened at position \d+ \(revision 0 of region-1\): .*\n$/,
+      /^edgeward: \/.*events\.db is damaged: event RegionCreated at position \d+ \(revision 0 of region-1\) .*its hash.*\n$/,
     );
   } finally {
     await spoilt.remove();

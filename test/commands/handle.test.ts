@@ -1,12 +1,14 @@
 import * as fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { systemIds } from '../../src/adapters/ids.ts';
 import { type Aggregate, type CommandContext, openAggregate } from '../../src/commands/handle.ts';
 import { customerDecider, type CustomerCommand } from '../../src/commands/ip-control/customer.ts';
 import type { CustomerState } from '../../src/commands/ip-control/customer-state.ts';
 import { regionDecider } from '../../src/commands/ip-control/region.ts';
 import { changedAddresses } from '../../src/domain/ip-control/address-ledger.ts';
-import { UnencodableEvent } from '../../src/events/codec.ts';
+import { UndecodableEvent, UnencodableEvent } from '../../src/events/codec.ts';
+import { seal } from '../../src/events/hash-chain.ts';
 import type { CustomerEvent } from '../../src/events/ip-control/customer.ts';
 import { isRefusal } from '../../src/kernel/decider.ts';
 import {
@@ -575,6 +577,21 @@ function change(log: EmbeddedLog, changes: object): void {
   assert.ok(kept !== undefined, 'there is a snapshot to spoil');
   if (kept !== undefined) log.kept.set(STREAM, { ...kept, ...changes });
 }
+
+test('a stream whose chain is broken is not decided on: the event is named', async ({ log }) => {
+  const by = { actor: 'system:test', correlationId: 'x', causationId: 'x', at: log.clock.nowText() };
+  const sealing = { ...by, stream: 'customer-8', ids: systemIds, schemaOf: log.codec.schemaOf };
+  await log.store.append('customer-8', -1n, [
+    ...seal([registered()], { ...sealing, previousHash: '' }),
+    ...seal([assigned(1, '192.0.2.0/24')], { ...sealing, previousHash: 'of another event' }),
+  ]);
+  const customers = customersOf(log);
+  for (const work of [customers.state(8), customers.handle(8, disable(one('192.0.2.1')), context)]) {
+    const error = await rejection(work);
+    assert.instance(error, UndecodableEvent);
+    assert.match(String(error), /revision 1 of customer-8\): it does not follow/);
+  }
+});
 
 test('a snapshot that can not be kept is no failure of the command', async ({ log }) => {
   const snapshots = { load: async () => undefined, save: () => Promise.reject(new Error('the disk is full')) };

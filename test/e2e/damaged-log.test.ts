@@ -1,5 +1,5 @@
 // Random damage of the embedded log of a stopped server: verify calls it sound only when it is what it was, or a beginning of that; the server starts
-// right or refuses, naming the file. SEED=… brings a run again.
+// right or refuses, naming the file, and never shows or decides on what was altered. SEED=… brings a run again.
 import { randomInt } from 'node:crypto';
 import { cpSync, existsSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -121,13 +121,17 @@ async function startsRightOrRefuses(copy: Edgeward, sound: number | undefined, s
       assert.is(subnets.parse(shown.json).data[0]?.ip_counts.disabled, expected, 'what the log says');
       assert.is((await api.post('/ips/disable', { ip: '203.0.113.200' })).status, 200);
     }
-  } else if (shown.status === 200) {
-    const disabled = subnets.parse(shown.json).data[0]?.ip_counts.disabled ?? 0;
-    assert.ok(disabled <= disabledIn(scene.events), `${disabled} were never disabled`);
+  } else {
+    // The views have applied what was altered before it was; nothing is decided on it.
+    if (shown.status < 500) {
+      assert.is(subnets.parse(shown.json).data[0]?.ip_counts.disabled, disabledIn(scene.events), 'what was recorded');
+    }
+    const { status } = await api.post('/ips/disable', { ip: '203.0.113.200' });
+    assert.ok(status === 200 || status >= 500, `${status}`);
   }
   await api.close();
   await copy.stop();
-  return sound === undefined ? 'served what verify calls altered' : 'served';
+  return sound === undefined ? 'shows what was recorded' : 'served';
 }
 
 test(`random damage of a log's files (seed ${SEED})`, async () => {

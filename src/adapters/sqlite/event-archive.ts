@@ -24,7 +24,7 @@ export function openSqliteEventArchive(
 ): SqliteEventArchive {
   const { codec, log } = options;
   const { file, readOnly, release } = openedOrRefused(options.file, () => findReadable(options.file));
-  const reading = { file, log, mustExist: true, readOnly };
+  const reading = { file, log, mustExist: true, readOnly, isAudit: true };
   const opened: Readonly<{ close: () => unknown }>[] = [];
   const close = async (): Promise<void> => {
     for (const one of opened) await one.close();

@@ -1,18 +1,16 @@
 import type Database from 'better-sqlite3';
 import type { Codec } from '../../events/codec.ts';
-import type { Recorded, Told } from '../../kernel/event.ts';
+import type { Recorded } from '../../kernel/event.ts';
 import { type Anchor, BEGINNING, NO_STREAM } from '../../ports/event-store.ts';
-import { EVENT_COLUMNS, eventOf, type EventRow, TOLD_COLUMNS, toldOf, type ToldRow } from './event-row.ts';
+import { damaged, EVENT_COLUMNS, eventOf, type EventRow } from './event-row.ts';
 
 /** `atEnd`: there was nothing more when it was read. */
-export type Page<E = Recorded> = Readonly<{ events: readonly E[]; atEnd: boolean }>;
+export type Page = Readonly<{ events: readonly Recorded[]; atEnd: boolean }>;
 
 /** Reads the log, synchronously. */
 export type EventReader = Readonly<{
   /** The log after a position, up to `to` (inclusive). */
   logPage: (after: bigint, to?: bigint) => Page;
-  /** The same for those who are only told it. */
-  toldPage: (after: bigint, to: bigint) => Page<Told>;
   streamPage: (stream: string, after: bigint) => Page;
   revision: (stream: string) => bigint;
   end: () => bigint;
@@ -28,10 +26,18 @@ const PAGE_CHARACTERS = 4 * 1024 * 1024;
 const CHUNK_ROWS = 64;
 const POSITION_MAX = 2n ** 63n - 1n;
 
-export function openEventReader(db: Database.Database, codec: Codec): EventReader {
-  const ofLog = `WHERE position > ? AND position <= ? ORDER BY position LIMIT ${CHUNK_ROWS}`;
-  const selectLog = select<[bigint, bigint]>(db, ofLog);
-  const selectTold = db.prepare<[bigint, bigint], ToldRow>(`SELECT ${TOLD_COLUMNS} FROM events ${ofLog}`).raw();
+/**
+ * `isChecked`: an event that is not the one that was sealed, or is not at the place that comes next, is refused with StoreRefused: nothing is
+ * decided on it or shown of it. What looks for damage reads without.
+ */
+export type EventReading = Readonly<{ codec: Codec; isChecked: boolean }>;
+
+export function openEventReader(db: Database.Database, { codec, isChecked }: EventReading): EventReader {
+  const reading = { codec, checkedFile: isChecked ? db.name : undefined };
+  const selectLog = select<[bigint, bigint]>(
+    db,
+    `WHERE position > ? AND position <= ? ORDER BY position LIMIT ${CHUNK_ROWS}`,
+  );
   const selectStream = select<[string, bigint]>(
     db,
     `WHERE stream = ? AND revision > ? ORDER BY revision LIMIT ${CHUNK_ROWS}`,
@@ -49,45 +55,46 @@ export function openEventReader(db: Database.Database, codec: Codec): EventReade
   const selectDataVersion = db.prepare('PRAGMA data_version').pluck();
 
   return {
-    logPage: (after, to = POSITION_MAX) => whole((last) => selectLog.all(last?.position ?? after, to)),
-    toldPage: (after, to) =>
+    logPage: (after, to = POSITION_MAX) =>
       page(
-        (last) => selectTold.all(last?.position ?? after, to),
-        (row) => toldOf(row, codec),
-        (row) => row[5].length,
+        (last) => selectLog.all(last?.position ?? after, to),
+        (event, last) => requireNext(event, 'position', (last?.position ?? (after < 0n ? 0n : after)) + 1n),
       ),
-    streamPage: (stream, after) => whole((last) => selectStream.all(stream, last?.revision ?? after)),
+    streamPage: (stream, after) =>
+      page(
+        (last) => selectStream.all(stream, last?.revision ?? after),
+        (event, last) => requireNext(event, 'revision', (last?.revision ?? after) + 1n),
+      ),
     revision: (stream) => selectRevision.get(stream) ?? NO_STREAM,
     end: () => selectEnd.get() ?? BEGINNING,
     eventAt: (stream, revision) => selectEvent.get(stream, revision),
     foreignChanges: () => selectDataVersion.get(),
   };
 
-  function whole(next: (last: Recorded | undefined) => readonly EventRow[]): Page {
-    return page(
-      next,
-      (row) => eventOf(row, codec),
-      (row) => row[6].length,
-    );
-  }
-}
-
-function page<Row, E>(
-  next: (last: E | undefined) => readonly Row[],
-  read: (row: Row) => E,
-  charactersOf: (row: Row) => number,
-): Page<E> {
-  const events: E[] = [];
-  let characters = 0;
-  while (events.length < PAGE_EVENTS && characters < PAGE_CHARACTERS) {
-    const rows = next(events.at(-1));
-    for (const row of rows) {
-      events.push(read(row));
-      characters += charactersOf(row);
+  function page(
+    next: (last: Recorded | undefined) => readonly EventRow[],
+    requireFollows: (event: Recorded, last: Recorded | undefined) => void,
+  ): Page {
+    const events: Recorded[] = [];
+    let last: Recorded | undefined;
+    let characters = 0;
+    while (events.length < PAGE_EVENTS && characters < PAGE_CHARACTERS) {
+      const rows = next(last);
+      for (const row of rows) {
+        const event = eventOf(row, reading);
+        if (isChecked) requireFollows(event, last);
+        events.push(event);
+        last = event;
+        characters += row[6].length;
+      }
+      if (rows.length < CHUNK_ROWS) return { events, atEnd: true };
     }
-    if (rows.length < CHUNK_ROWS) return { events, atEnd: true };
+    return { events, atEnd: false };
   }
-  return { events, atEnd: false };
+
+  function requireNext(event: Recorded, place: 'position' | 'revision', expected: bigint): void {
+    if (event[place] !== expected) throw damaged(db.name, event, `comes where ${place} ${expected} must be`);
+  }
 }
 
 function select<Parameters extends readonly unknown[]>(

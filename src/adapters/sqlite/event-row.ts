@@ -1,7 +1,7 @@
 import type Database from 'better-sqlite3';
-import type { Codec } from '../../events/codec.ts';
-import { UndecodableEvent } from '../../events/codec.ts';
-import type { Recorded, Sealed, Told } from '../../kernel/event.ts';
+import { type Codec, isAsSealed, UndecodableEvent } from '../../events/codec.ts';
+import type { Recorded, Sealed } from '../../kernel/event.ts';
+import { StoreRefused } from '../../ports/store-refused.ts';
 import type { DatabaseKind } from './database.ts';
 
 /**
@@ -57,21 +57,6 @@ export type EventRow = readonly [
   hash: string,
 ];
 
-/** What a view is told, which takes half the time of reading the whole row. */
-export const TOLD_COLUMNS = 'position, stream, revision, type, schema, data, actor, at';
-
-/** What comes out of `TOLD_COLUMNS`, read raw: nothing in a file counts up to 2^53. */
-export type ToldRow = readonly [
-  position: number,
-  stream: string,
-  revision: number,
-  type: string,
-  schema: number,
-  data: string,
-  actor: string,
-  at: string,
-];
-
 /** Writes one row and gives its position. */
 export type InsertEvent = (stream: string, revision: bigint, event: Sealed, data: string) => bigint;
 
@@ -98,8 +83,15 @@ export function prepareInsertEvent(db: Database.Database): InsertEvent {
   };
 }
 
-/** @throws UndecodableEvent */
-export function eventOf(row: EventRow, codec: Codec): Recorded {
+/** How rows are read. */
+export type RowReading = Readonly<{
+  codec: Codec;
+  /** Set: each event must be the one that was sealed. The path of the file, for people. */
+  checkedFile: string | undefined;
+}>;
+
+/** @throws UndecodableEvent, StoreRefused for an event that is not the one that was sealed */
+export function eventOf(row: EventRow, { codec, checkedFile }: RowReading): Recorded {
   const [
     position,
     stream,
@@ -107,7 +99,7 @@ export function eventOf(row: EventRow, codec: Codec): Recorded {
     id,
     type,
     schema,
-    data,
+    text,
     actor,
     at,
     $correlationId,
@@ -116,30 +108,33 @@ export function eventOf(row: EventRow, codec: Codec): Recorded {
     hash,
   ] = row;
   const metadata = { actor, at, schema: Number(schema), $correlationId, $causationId, previousHash, hash };
-  return codec.decode({
-    id,
-    stream,
-    revision,
-    position,
-    type,
-    data: parsed(data, position, stream, revision, type),
-    metadata,
-  });
+  const data = parsed(text);
+  const stored = { id, stream, revision, position, type, data, metadata };
+  if (data === undefined) {
+    if (checkedFile === undefined) throw new UndecodableEvent(stored, 'its data are not JSON');
+    throw damaged(checkedFile, stored, 'has data that are not JSON');
+  }
+  if (checkedFile !== undefined && !isAsSealed(stored, text)) {
+    throw damaged(checkedFile, stored, 'is not as it was recorded: its hash does not fit');
+  }
+  return codec.decode(stored);
 }
 
-/** @throws UndecodableEvent */
-export function toldOf(row: ToldRow, codec: Codec): Told {
-  const [place, stream, number, type, schema, text, actor, at] = row;
-  const position = BigInt(place);
-  const revision = BigInt(number);
-  const data = parsed(text, position, stream, revision, type);
-  return codec.tell({ position, stream, revision, type, schema, data, actor, at });
+type Placed = Pick<Recorded, 'type' | 'stream' | 'revision' | 'position'>;
+
+/** The one line about a log that holds an event that can't be believed. `problem` goes on after the event's places. */
+export function damaged(file: string, { type, stream, revision, position }: Placed, problem: string): StoreRefused {
+  return new StoreRefused(
+    'unusable',
+    `${file} is damaged: event ${type} at position ${position} (revision ${revision} of ${stream}) ${problem}; keep it aside, and put ${EVENT_LOG.name} back from its backup`,
+  );
 }
 
-function parsed(text: string, position: bigint, stream: string, revision: bigint, type: string): unknown {
+/** `undefined`: it is no JSON. */
+function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
-  } catch (cause) {
-    throw new UndecodableEvent({ position, stream, revision, type }, 'its data are not JSON', { cause });
+  } catch {
+    return undefined;
   }
 }

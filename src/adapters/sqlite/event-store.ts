@@ -1,5 +1,5 @@
 import type { Codec } from '../../events/codec.ts';
-import type { Recorded, Told } from '../../kernel/event.ts';
+import type { Recorded } from '../../kernel/event.ts';
 import { invariant } from '../../kernel/invariant.ts';
 import {
   AppendTooLarge,
@@ -33,6 +33,8 @@ export type SqliteEventStoreOptions = Readonly<{
   readOnly?: boolean;
   /** Every page of the file is looked at before anything is read. */
   mustBeWhole?: boolean;
+  /** Events are given as they are stored, for those who look for damage: whether they are the ones that were sealed is not checked. */
+  isAudit?: boolean;
 }>;
 
 /** Of the data of one append, as JSON. */
@@ -48,9 +50,9 @@ const APPEND_BYTES_MAX = 4 * 1024 * 1024;
  */
 export function openSqliteEventStore(options: SqliteEventStoreOptions): EventStore {
   const { file, codec, log } = options;
-  const { mustExist = false, readOnly = false, mustBeWhole = false } = options;
+  const { mustExist = false, readOnly = false, mustBeWhole = false, isAudit = false } = options;
   const db = openedOrRefused(file, () => openDatabase(file, EVENT_LOG, { mustExist, readOnly, mustBeWhole }));
-  const reader = openEventReader(db, codec);
+  const reader = openEventReader(db, { codec, isChecked: !isAudit });
   const write = openEventWriter(db);
   const place = openFilePlace(file, log);
   const free = accessTo(db, options.busyMilliseconds, place.requireFile);
@@ -68,7 +70,7 @@ export function openSqliteEventStore(options: SqliteEventStoreOptions): EventSto
       return queue.add({ stream, expected, events, texts });
     },
     readAll: (after) => upToEnd(after, reader.logPage),
-    tellAll: (after) => upToEnd(after, reader.toldPage),
+    tellAll: (after) => upToEnd(after, reader.logPage),
     follow: followers.follow,
     end: () => free(reader.end),
     eventAt: (stream, revision) => free(() => reader.eventAt(stream, revision)),
@@ -92,18 +94,14 @@ export function openSqliteEventStore(options: SqliteEventStoreOptions): EventSto
     return reader.foreignChanges();
   }
 
-  function upToEnd<E extends Told>(after: bigint, read: ReadPage<E>): AsyncIterable<readonly E[]> {
+  function upToEnd(after: bigint, read: ReadPage): AsyncIterable<readonly Recorded[]> {
     const end = free(reader.end);
     // Whoever reads meets the failure; nobody may ever read.
     end.catch(() => undefined);
     return upTo(end, after, read);
   }
 
-  async function* upTo<E extends Told>(
-    end: Promise<bigint>,
-    after: bigint,
-    read: ReadPage<E>,
-  ): AsyncGenerator<readonly E[], void> {
+  async function* upTo(end: Promise<bigint>, after: bigint, read: ReadPage): AsyncGenerator<readonly Recorded[], void> {
     const to = await end;
     yield* pages(free, after, (last) => read(last, to), 'position');
   }
@@ -120,14 +118,14 @@ function sum(texts: readonly string[], measure: (text: string) => number): numbe
   return texts.reduce((total, text) => total + measure(text), 0);
 }
 
-type ReadPage<E> = (after: bigint, to: bigint) => Page<E>;
+type ReadPage = (after: bigint, to: bigint) => Page;
 
-async function* pages<E extends Told>(
+async function* pages(
   free: FileAccess,
   after: bigint,
-  read: (after: bigint) => Page<E>,
+  read: (after: bigint) => Page,
   place: 'revision' | 'position',
-): AsyncGenerator<readonly E[], void> {
+): AsyncGenerator<readonly Recorded[], void> {
   for (let last = after; ; await yieldToEventLoop()) {
     const { events, atEnd } = await free(() => read(last));
     const newest = events.at(-1);

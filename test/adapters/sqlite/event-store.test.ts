@@ -11,12 +11,13 @@ import { createLog } from '../../../src/adapters/log.ts';
 import { openDatabase } from '../../../src/adapters/sqlite/database.ts';
 import { EVENT_LOG } from '../../../src/adapters/sqlite/event-row.ts';
 import { openSqliteEventStore } from '../../../src/adapters/sqlite/event-store.ts';
-import { type Codec, UndecodableEvent } from '../../../src/events/codec.ts';
+import { asStored, type Codec, UndecodableEvent } from '../../../src/events/codec.ts';
 import { checkLink } from '../../../src/events/hash-chain.ts';
 import type { Recorded } from '../../../src/kernel/event.ts';
 import { BEGINNING, type EventStore, NO_STREAM, StoreUnavailable } from '../../../src/ports/event-store.ts';
+import { StoreRefused } from '../../../src/ports/store-refused.ts';
 import { eventStoreContract } from '../../contracts/event-store.ts';
-import { notes, numberedNotes, sampleCodec } from '../../contracts/sample-events.ts';
+import { notes, numberedNotes, sampleCodec, thing } from '../../contracts/sample-events.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const log = createLog({ level: 'silent' });
@@ -30,7 +31,7 @@ eventStoreContract('the event log in a SQLite file', async () => {
 type Context = {
   folder: string;
   file: string;
-  open: (options?: { codec?: Codec; busyMilliseconds?: number }) => EventStore;
+  open: (options?: { codec?: Codec; busyMilliseconds?: number; isAudit?: boolean }) => EventStore;
   remove: () => Promise<void>;
 };
 
@@ -159,8 +160,65 @@ test('data that are not JSON any more stop the reader, and name the place', asyn
   other.exec(`UPDATE events SET data = '{"text' WHERE revision = 1`);
   other.close();
   const error = await failureOf(all(store.readAll(BEGINNING)));
-  assert.instance(error, UndecodableEvent);
-  assert.match(String(error), 'at position 2 (revision 1 of customer-1): its data are not JSON');
+  assert.instance(error, StoreRefused);
+  assert.match(
+    String(error),
+    `${file} is damaged: event NoteTaken at position 2 (revision 1 of customer-1) has data that`,
+  );
+  const audit = open({ isAudit: true });
+  assert.instance(await failureOf(all(audit.readAll(BEGINNING))), UndecodableEvent);
+  await audit.close();
+  await store.close();
+});
+
+for (const [what, sql] of Object.entries({
+  data: `data = replace(data, '1', '2')`,
+  'its type': `type = 'NoteTakem'`,
+  'its stream': `stream = 'customer-3'`,
+  'its actor': `actor = 'admin:somebody'`,
+  'its instant': `at = '2027-01-01T00:00:00.000+00:00'`,
+  'its schema': 'schema = 3',
+  'its id': `id = replace(id, '-', '_')`,
+  'what caused it': `causation_id = 'x'`,
+  'who asked': `correlation_id = 'x'`,
+  'its hash': `hash = replace(hash, substr(hash, 1, 1), 'x')`,
+  'the hash before it': `previous_hash = ''`,
+  'its revision': 'revision = 7',
+  'its position': 'position = position + 1000000',
+})) {
+  test(`an event of which ${what} was altered is never given, but to an audit`, async ({ file, open }) => {
+    const store = open();
+    await store.append('customer-1', NO_STREAM, numberedNotes('customer-1', 3));
+    const other = openDatabase(file, EVENT_LOG);
+    other.exec(`UPDATE events SET ${sql} WHERE position = 2`);
+    other.close();
+    // A changed place in a stream is found by those who read the stream, one in the log by those who read the log.
+    const errors = [
+      await failureOf(all(store.readAll(BEGINNING))),
+      await failureOf(all(store.read(what === 'its stream' ? 'customer-3' : 'customer-1'))),
+    ].filter((each) => each !== undefined);
+    assert.is(errors.length, what === 'its revision' || what === 'its position' ? 1 : 2);
+    for (const error of errors) {
+      if (!(error instanceof StoreRefused)) throw error;
+      assert.match(
+        error.message,
+        new RegExp(`${file} is damaged: event \\w+ at position \\d+ \\(revision \\d of customer-\\d\\) .+ put .+ back`),
+      );
+    }
+    await store.close();
+    const audit = open({ isAudit: true, codec: asStored(sampleCodec) });
+    assert.is((await all(audit.readAll(BEGINNING))).length, 3);
+    await audit.close();
+  });
+}
+
+test('data whose keys are not in the order of the hash are the ones that were sealed', async ({ open }) => {
+  const store = open();
+  await store.append('customer-1', NO_STREAM, thing('customer-1', { b: 'x', a: 1 }));
+  assert.equal(
+    (await all(store.readAll(BEGINNING))).map(({ data }) => data),
+    [{ thing: { b: 'x', a: 1 } }],
+  );
   await store.close();
 });
 

@@ -1,7 +1,9 @@
 import * as fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { systemIds } from '../../../src/adapters/ids.ts';
 import { createCodec, defineEvent, UndecodableEvent } from '../../../src/events/codec.ts';
+import { seal } from '../../../src/events/hash-chain.ts';
 import type { CustomerEvent } from '../../../src/events/ip-control/customer.ts';
 import type { Projection } from '../../../src/kernel/projection.ts';
 import { EVENT_CATALOGUE } from '../../../src/main/contexts.ts';
@@ -630,9 +632,11 @@ test('an event that can not be decoded stops the runner loudly, and is applied w
   const run = running(projector);
   await log.append('customer-7', registered());
   await isShown(projector, log.store);
-  const [event] = await log.events('customer-7');
   const other = log.another(knowing);
-  await other.append('customer-99', -1n, [{ ...event!, id: 'strange', type: 'SomethingStrange' }]);
+  const { data } = registered();
+  const by = { stream: 'customer-99', previousHash: '', actor: 'system:test', correlationId: 'x', causationId: 'x' };
+  const sealing = { ...by, at: log.clock.nowText(), ids: systemIds, schemaOf: knowing.schemaOf };
+  await other.append('customer-99', -1n, seal([{ type: 'SomethingStrange', data }], sealing));
   const error = await rejection(run.ended);
   assert.instance(error, UndecodableEvent);
   assert.match(String(error), 'SomethingStrange');
