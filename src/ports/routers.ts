@@ -27,9 +27,15 @@ export type RouterDriver = Readonly<{
   lists: (signal: AbortSignal) => Promise<readonly string[]>;
   /**
    * Where the driver can hold a change back: has the router check it, and puts nothing in force. Holds the router until the change
-   * is kept or taken back: whoever prepares must end it. Undefined when this very router can't. @throws RouterFailure
+   * is kept or taken back: whoever prepares must end it. Undefined when this very router can't. A driver that knows how long its routers
+   * take asks whether `replace` would do it in that time, and lets go again. @throws RouterFailure
    */
-  prepare?: (list: string, prefixes: readonly string[], signal: AbortSignal) => Promise<PreparedChange | undefined>;
+  prepare?: (
+    list: string,
+    prefixes: readonly string[],
+    signal: AbortSignal,
+    options?: ReplaceOptions,
+  ) => Promise<PreparedChange | undefined>;
   /**
    * Where a router starts with another configuration than the one that runs: saves what runs. @throws RouterFailure `not-saved`
    */

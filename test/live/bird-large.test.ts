@@ -43,7 +43,7 @@ if (missing === undefined) {
     const routers = drivers.map((driver, at) => ({ router: `rs${at + 1}`, driver }));
     const prefixes = [...ipv4Hosts(HALF, 200), ...ipv6Sites(HALF, 200)];
     const push = { routers, list: LIST, prefixes, last: () => [], timeoutMilliseconds: DEPLOY_MILLISECONDS };
-    const outcomes = await pushTogether(push, systemClock, never);
+    const { outcomes } = await pushTogether(push, systemClock, never);
     console.log(`${prefixes.length} prefixes on two routers together: ${outcomes[0]?.milliseconds} ms`);
     assert.ok(outcomes.every(({ result, together }) => result === 'confirmed' && together === 'prepared'));
     for (const driver of drivers) assert.equal(await driver.read(LIST, never), prefixes);

@@ -175,7 +175,12 @@ if (missing === undefined) {
     const failure = await fails('too-large', call);
     assert.match(failure.message, /Svc-LARGE: FRR 8 needs about \d+ s to load \d+ entries; before FRR 9/);
     assert.match(failure.message, /\d+ s are left, so nothing was sent/);
-    assert.is(await router.applied(), applied);
+    const asked = driver.prepare?.('Svc-LARGE', ipv4Hosts(3000), never, { timeoutMilliseconds: 30_000 });
+    assert.ok(asked);
+    const { possible } = await fails('too-large', asked);
+    assert.ok(possible !== undefined && possible > 50 && possible < 3000, `${possible}`);
+    assert.is(await driver.prepare?.('Svc-LARGE', ipv4Hosts(50), never, { timeoutMilliseconds: 30_000 }), undefined);
+    assert.is(await router.applied(), applied, 'asking sends nothing');
     assert.equal(await driver.read('Svc-LARGE', never), OLD);
     await driver.replace('Svc-LARGE', ipv4Hosts(50), never, { timeoutMilliseconds: 30_000 });
   });

@@ -219,9 +219,21 @@ function behaving(
     await before(signal);
     if (behaviours.get(name) === 'forgetful') throw new RouterFailure('not-saved', 'was not saved: permission denied');
   };
+  const isNarrow = (): boolean => ['narrow', 'narrow thrice'].includes(behaviours.get(name) ?? 'fine');
+  const refuseTooMany = async (list: string, prefixes: readonly string[], signal: AbortSignal): Promise<void> => {
+    if (!isNarrow()) return;
+    const held = await working(driver.read(list, signal));
+    const known = new Set(held === 'absent' ? [] : held);
+    if (prefixes.filter((prefix) => !known.has(prefix)).length > NARROW)
+      throw new RouterFailure('too-large', `${name} is narrow`, { possible: NARROW * 3 });
+  };
   return {
     ...driver,
     save,
+    prepare: async (list, prefixes, signal) => {
+      await refuseTooMany(list, prefixes, signal);
+      return undefined;
+    },
     read: async (list, signal) => {
       await before(signal);
       return working(driver.read(list, signal));
@@ -237,14 +249,8 @@ function behaving(
     },
     replace: async (list, prefixes, signal, options) => {
       await before(signal);
-      const behaviour = behaviours.get(name);
-      if (behaviour === 'narrow' || behaviour === 'narrow thrice') {
-        const held = await working(driver.read(list, signal));
-        const known = new Set(held === 'absent' ? [] : held);
-        if (prefixes.filter((prefix) => !known.has(prefix)).length > NARROW)
-          throw new RouterFailure('too-large', `${name} is narrow`, { possible: NARROW * 3 });
-      }
-      if (behaviour === 'narrow thrice' && changes.filter((change) => change.startsWith(name)).length >= 3)
+      await refuseTooMany(list, prefixes, signal);
+      if (behaviours.get(name) === 'narrow thrice' && changes.filter((change) => change.startsWith(name)).length >= 3)
         await untilAborted(signal);
       changes.push(`${name} ${list}`);
       await working(driver.replace(list, prefixes, signal, options));

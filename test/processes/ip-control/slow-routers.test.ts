@@ -1,5 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { isRefusal } from '../../../src/kernel/decider.ts';
 import { assigned, disable, enable, one, ranges, registered } from '../../commands/ip-control/customer-examples.ts';
 import { type DeploymentHouse, openDeploymentHouse } from './deployment-application.ts';
 
@@ -79,6 +80,62 @@ test('what a router takes in slices is gone on with after a kill, and is told on
     ['success'],
     'told once, at the end',
   );
+  await processes.stop();
+});
+
+test('where all routers take a list or none, they take each slice or none', async ({ application }) => {
+  const chosen = await application.regions.handle(
+    1,
+    { type: 'ChooseDeployPolicy', data: { deployPolicy: 'all-or-nothing' } },
+    { actor: 'admin:test', requestId: 'test' },
+  );
+  assert.not.ok(isRefusal(chosen));
+  application.behave('core2', 'narrow');
+  const processes = await application.start();
+  await application.ask(disable(ranges(...SCATTERED)));
+  await processes.pass(6);
+  const perRouter = ['core1', 'core2', 'core3'].map(
+    (router) => application.changes.filter((change) => change.startsWith(router)).length,
+  );
+  assert.is(new Set(perRouter).size, 1, 'nothing is sent to one that is not sent to all');
+  assert.ok((perRouter[0] ?? 0) >= 9, 'ten at a time');
+  await processes.pass(60);
+  for (const router of ['core1', 'core2', 'core3']) assert.is(application.held(router)[LIST]?.length, 90);
+  const types = await application.history();
+  assert.is(types.filter((type) => type === 'CommitCompleted').length, 1);
+  assert.ok(types.includes('CommitSliceDeployed'));
+  assert.not.ok(types.includes('CommitFailed'), 'a slice is no failure');
+  const done = (await application.log.events('customer-7')).flatMap(({ type, data }) =>
+    type === 'CommitSliceDeployed' ? [Number(Object(data).done)] : [],
+  );
+  assert.equal(
+    done,
+    [...done].sort((a, b) => a - b),
+    'it goes forward only',
+  );
+  await processes.stop();
+});
+
+test('where one of them does not take a slice, the others go back to what they had before it', async ({
+  application,
+}) => {
+  await application.regions.handle(
+    1,
+    { type: 'ChooseDeployPolicy', data: { deployPolicy: 'all-or-nothing' } },
+    { actor: 'admin:test', requestId: 'test' },
+  );
+  application.behave('core2', 'narrow thrice');
+  const processes = await application.start();
+  await application.ask(disable(ranges(...SCATTERED)));
+  await processes.pass(240);
+  assert.ok((await application.history()).includes('CommitFailed'));
+  const held = application.held('core1')[LIST]?.length ?? 0;
+  assert.ok(held > 0 && held < 90, `${held}`);
+  assert.equal(application.held('core1'), application.held('core2'));
+  assert.equal(application.held('core1'), application.held('core3'));
+  application.behave('core2', 'narrow');
+  await processes.pass(900);
+  for (const router of ['core1', 'core2', 'core3']) assert.is(application.held(router)[LIST]?.length, 90);
   await processes.stop();
 });
 

@@ -47,6 +47,17 @@ export function createFrrDriver({ shell, clock, writeMemory, close }: FrrDriverO
     await change.finish().catch(() => change.abandon());
   };
 
+  /** FRR can't take a change back by itself; whether it has the time is known before anything is sent. */
+  const askForTime = async (task: Task): Promise<void> => {
+    const change = await shell.begin(task.list, task.signal);
+    try {
+      const needed = changeFor(wishesFor(task.list, change.held, task.wanted), change.speed, false);
+      if (needed !== undefined) requireTime(needed, task, change);
+    } finally {
+      await change.finish().catch(() => change.abandon());
+    }
+  };
+
   const save = (signal: AbortSignal): Promise<void> =>
     calls.run(signal, undefined, () =>
       changes.take(signal, async () => {
@@ -56,12 +67,16 @@ export function createFrrDriver({ shell, clock, writeMemory, close }: FrrDriverO
       }),
     );
 
-  const replaceInTurn = (list: string, prefixes: readonly string[], signal: AbortSignal, options?: ReplaceOptions) =>
-    calls.run(signal, list, async () => {
-      const timeLeft = countdown(clock, options);
-      const wanted = wantedPrefixes(prefixes);
-      await changes.take(signal, () => replace({ list, wanted, signal, timeLeft }));
-    });
+  const inTurn =
+    (work: (task: Task) => Promise<void>) =>
+    (list: string, prefixes: readonly string[], signal: AbortSignal, options?: ReplaceOptions): Promise<void> =>
+      calls.run(signal, list, async () => {
+        const timeLeft = countdown(clock, options);
+        const wanted = wantedPrefixes(prefixes);
+        await changes.take(signal, () => work({ list, wanted, signal, timeLeft }));
+      });
+  const replaceInTurn = inTurn(replace);
+  const askInTurn = inTurn(askForTime);
 
   return {
     check: (signal) => calls.run(signal, undefined, () => shell.check(writeMemory, signal)),
@@ -73,6 +88,10 @@ export function createFrrDriver({ shell, clock, writeMemory, close }: FrrDriverO
         return ip === undefined && ipv6 === undefined ? 'absent' : entryTexts([...(ip ?? []), ...(ipv6 ?? [])]);
       }),
     replace: replaceInTurn,
+    prepare: async (...change) => {
+      await askInTurn(...change);
+      return undefined;
+    },
     // An empty list of FRR's is none.
     remove: (list, signal) => replaceInTurn(list, [], signal),
     close: () => calls.close(close),

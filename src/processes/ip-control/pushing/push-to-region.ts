@@ -17,8 +17,7 @@ import { AttemptPushes, type Step } from './attempt-pushes.ts';
 import type { DeployCommitDuty } from '../deploy-commit.ts';
 import { listTurn, type KeyedMutex, regionTurn, sliceTurn } from '../../../concurrency/keyed-mutex.ts';
 import type { Tried } from './push-prefix-list.ts';
-import { isSliced, type Pace, pushSlice, type Sliced } from './push-slice.ts';
-import { pushTogether } from './push-together.ts';
+import { isSliced, type Pace, pushSlice, pushSliceTogether, type Sliced } from './push-slice.ts';
 import { describeFailure } from './router-calls.ts';
 
 export type DeployCommitDependencies = Readonly<{
@@ -80,8 +79,9 @@ export async function pushToRegion(
     return step === undefined ? undefined : { ...step, outcomes: [...before, ...step.outcomes, ...skipped] };
   };
   if (region.phase === 'absent' || region.deployPolicy === 'each') return each([...counting, ...catchingUp], []);
-  const together = await pushToAllOrNone(counting, push, dependencies, signal);
+  const together = await pushToAllOrNone(counting, push, dependencies, memory, signal);
   if (together === undefined) return undefined;
+  if (areSliced(together)) return { outcomes: skipped, sliced: together, late: [] };
   // Routers that are being brought up to date hold nobody back, and get what the others have taken.
   const isThere = together.every(({ result }) => result === 'confirmed');
   return each(isThere ? catchingUp : [], together);
@@ -141,42 +141,54 @@ async function pushToAllOrNone(
   routers: readonly RegionRouter[],
   push: RegionPush,
   dependencies: DeployCommitDependencies,
+  { paces }: Memory,
   signal: AbortSignal,
-): Promise<readonly RouterOutcome[] | undefined> {
+): Promise<Together | undefined> {
   const { turns, customers } = dependencies;
-  const { data } = push.duty;
+  const { regionId, customerId, step } = push.duty.data;
   // In one order, so that two of them never wait for each other.
-  const keys = routers.map(({ router }) => listTurn(data.regionId, push.list, router)).sort();
-  const inTurns = (left: readonly string[]): Promise<readonly RouterOutcome[] | undefined> => {
-    const [key, ...others] = left;
+  const names = routers.map(({ router }) => router).sort();
+  const slices = step === 0 ? [] : names.map((router) => sliceTurn(regionId, router));
+  const lists = names.map((router) => listTurn(regionId, push.list, router));
+  const inTurns = ([key, ...others]: readonly string[]): Promise<Together | undefined> => {
     if (key !== undefined) return turns.take(key, signal, () => inTurns(others));
-    return turns.take(regionTurn(data.regionId), signal, async () => {
-      if (carriedBy((await customers.state(data.customerId)).state, data) === undefined) return undefined;
-      return pushAllTogether(routers, push, dependencies, signal);
+    return turns.take(regionTurn(regionId), signal, async () => {
+      if (carriedBy((await customers.state(customerId)).state, push.duty.data) === undefined) return undefined;
+      return pushAllTogether(routers, push, dependencies, paceOf(paces, String(regionId)), signal);
     });
   };
-  return inTurns(keys);
+  return inTurns([...slices, ...lists]);
 }
 
-function pushAllTogether(
+type Together = readonly RouterOutcome[] | readonly Sliced[];
+
+function areSliced(together: Together): together is readonly Sliced[] {
+  return together.length > 0 && together.every(isSliced);
+}
+
+async function pushAllTogether(
   routers: readonly RegionRouter[],
-  { duty, list, prefixes, keeping, last }: RegionPush,
+  { duty, list, prefixes, layers, keeping, last }: RegionPush,
   { driverOf, clock, timeoutMilliseconds }: DeployCommitDependencies,
+  pace: Pace,
   signal: AbortSignal,
-): Promise<readonly RouterOutcome[]> {
+): Promise<Together> {
+  const { regionId, step } = duty.data;
   const ready: { router: string; driver: RouterDriver }[] = [];
   const bad = new Map<string, string>();
   for (const { router, driver, options } of routers) {
     try {
-      ready.push({ router, driver: driverOf(duty.data.regionId, { name: router, driver, options }) });
+      ready.push({ router, driver: driverOf(regionId, { name: router, driver, options }) });
     } catch (error) {
       bad.set(router, describeFailure(error));
     }
   }
-  if (bad.size === 0)
-    return pushTogether({ routers: ready, list, prefixes, keeping, last, timeoutMilliseconds }, clock, signal);
+  if (bad.size === 0) {
+    const push = { routers: ready, list, prefixes, keeping, last, timeoutMilliseconds, layers, isFirst: step === 0 };
+    return pushSliceTogether(push, pace, clock, signal);
+  }
   const others = `not sent, as ${[...bad.keys()].join(', ')} can't be opened`;
-  return Promise.resolve(routers.map(({ router }) => failedUntouched(router, bad.get(router) ?? others)));
+  return routers.map(({ router }) => failedUntouched(router, bad.get(router) ?? others));
 }
 
 function passedOver({ router }: RegionRouter): RouterOutcome {

@@ -1,10 +1,11 @@
 import { type Keeping, NOT_REPLACED, wantedOn } from '../../../commands/ip-control/kept-lists.ts';
 import type { RouterOutcome } from '../../../events/ip-control/vocabulary.ts';
 import type { Clock } from '../../../ports/clock.ts';
-import type { PreparedChange, RouterDriver } from '../../../ports/routers.ts';
+import { type PreparedChange, type RouterDriver, RouterFailure } from '../../../ports/routers.ts';
 import {
   describeFailure,
   entriesOf,
+  commonOf,
   type HeldList,
   isSameList,
   isUnreadable,
@@ -21,8 +22,23 @@ export type PushTogether = Readonly<{
   keeping?: Keeping | undefined;
   /** What the last completed commit put there: it is gone back to where what is there can't be read as a list. */
   last: () => readonly string[];
+  /** What a router is to hold now on its way from what it holds to what it is to hold; without it that at once. */
+  slice?: (held: readonly string[], wanted: readonly string[]) => readonly string[];
   /** Bound on each step on one router. */
   timeoutMilliseconds: number;
+  /** A change that takes longer on one router is begun on none. */
+  patienceMilliseconds?: number;
+}>;
+
+/** How it went. */
+export type TriedTogether = Readonly<{
+  outcomes: readonly RouterOutcome[];
+  /** Where it would take too long on some routers, and nothing else was wrong: about how many new entries all of them would take in that time. */
+  possible?: number;
+  /** Some routers did not do it in time, and nothing else was wrong. */
+  isLate: boolean;
+  /** How many of the wanted blocks all routers hold now, as far as it was seen. */
+  done: number;
 }>;
 
 type Result = Omit<RouterOutcome, 'router' | 'milliseconds'>;
@@ -33,11 +49,7 @@ type Result = Omit<RouterOutcome, 'router' | 'milliseconds'>;
  * confirmed, and read back once more; otherwise each goes back to what it had. Never rejects: what a router holds in the end decides,
  * and one that was passed by nobody's answer is read.
  */
-export async function pushTogether(
-  push: PushTogether,
-  clock: Clock,
-  signal: AbortSignal,
-): Promise<readonly RouterOutcome[]> {
+export async function pushTogether(push: PushTogether, clock: Clock, signal: AbortSignal): Promise<TriedTogether> {
   const started = clock.monotonicMilliseconds();
   const members = push.routers.map(({ router, driver }) => new Member(router, driver, push, clock, signal));
   await Promise.all(members.map((member) => member.prepare()));
@@ -54,7 +66,23 @@ export async function pushTogether(
   const culprits = members.filter(({ problem }) => problem !== undefined).map(({ router }) => router);
   if (culprits.length > 0) await Promise.all(members.map((member) => member.goBack(culprits)));
   const milliseconds = Math.round(clock.monotonicMilliseconds() - started);
-  return members.map((member) => ({ router: member.router, ...member.result(), milliseconds }));
+  const outcomes = members.map((member) => ({ router: member.router, ...member.result(), milliseconds }));
+  return { outcomes, done: Math.min(...members.map(({ done }) => done)), ...timeOf(members) };
+}
+
+function timeOf(members: readonly Member[]): Pick<TriedTogether, 'possible' | 'isLate'> {
+  const failures = members.flatMap(({ failure }) => failure ?? []);
+  const possible = failures.flatMap((failure) => failure.possible ?? []);
+  const culprits = members.filter(({ problem }) => problem !== undefined);
+  const isTimeAlone = culprits.length > 0 && culprits.every(({ failure }) => failure !== undefined && isLate(failure));
+  return {
+    isLate: isTimeAlone,
+    ...(isTimeAlone && possible.length === culprits.length ? { possible: Math.min(...possible) } : {}),
+  };
+}
+
+function isLate({ code }: RouterFailure): boolean {
+  return code === 'too-large' || code === 'timed-out' || code === 'outcome-unknown';
 }
 
 /** One router in a change that all of them take or none. */
@@ -62,6 +90,8 @@ class Member {
   readonly router: string;
   /** Why it does not hold the list, or would not. */
   problem: string | undefined;
+  /** The problem, where the router or its driver said so. */
+  failure: RouterFailure | undefined;
   readonly #driver: RouterDriver;
   readonly #push: PushTogether;
   readonly #clock: Clock;
@@ -70,6 +100,8 @@ class Member {
   #before: HeldList | undefined;
   /** All that this router is to hold. */
   #prefixes: readonly string[];
+  /** All that it is to hold in the end. */
+  #wanted: readonly string[];
   #kept = 0;
   #isReadable = true;
   /** Something may have been put in force that has to be taken back. */
@@ -77,6 +109,7 @@ class Member {
   /** In force for good, as far as the router was asked. */
   #confirmed = false;
   #remark: string | undefined;
+  #replaceFailure: RouterFailure | undefined;
   #isUnsaved = false;
   #result: Result | undefined;
 
@@ -85,17 +118,26 @@ class Member {
     this.#driver = driver;
     this.#push = push;
     this.#prefixes = push.prefixes;
+    this.#wanted = push.prefixes;
     this.#clock = clock;
     this.#signal = signal;
   }
 
   prepare(): Promise<void> {
     return this.#step(async (within) => {
-      const { list, keeping } = this.#push;
+      const { list, keeping, slice, timeoutMilliseconds, patienceMilliseconds = timeoutMilliseconds } = this.#push;
       if (keeping !== undefined) await this.#keep(keeping, within);
-      this.#prepared = await this.#driver.prepare?.(list, this.#prefixes, within);
+      if (slice !== undefined) {
+        this.#before ??= await this.#heldOrLast(within);
+        this.#prefixes = slice(entriesOf(this.#before), this.#wanted);
+      }
+      const options = { timeoutMilliseconds: patienceMilliseconds };
+      this.#prepared = await this.#driver.prepare?.(list, this.#prefixes, within, options).catch(async (error) => {
+        if (isTooLarge(error)) this.#before ??= await this.#heldOrLast(within);
+        throw error;
+      });
       const before = this.#prepared?.before ?? (await this.#heldOrLast(within));
-      if (keeping !== undefined && !isSameList(before, entriesOf(this.#before ?? 'absent')))
+      if (this.#before !== undefined && this.#isReadable && !isSameList(before, entriesOf(this.#before)))
         throw new Error('the list was changed by others meanwhile');
       this.#before = before;
     });
@@ -109,6 +151,7 @@ class Member {
     const wanted = wantedOn(held, this.#push.prefixes, keeping);
     if ('problem' in wanted) throw new Error(wanted.problem);
     [this.#before, this.#prefixes, this.#kept] = [held, wanted.prefixes, wanted.kept.length];
+    this.#wanted = wanted.prefixes;
   }
 
   /** What can't be read as a list is none of ours: nobody would want it back. */
@@ -187,6 +230,12 @@ class Member {
     }
   }
 
+  /** How many of the wanted blocks it holds now, as far as it was seen. */
+  get done(): number {
+    const held = this.problem === undefined ? this.#prefixes : entriesOf(this.#before ?? 'absent');
+    return commonOf(held, this.#wanted);
+  }
+
   result(): Result {
     const together = this.#prepared === undefined ? 'compensated' : 'prepared';
     if (this.#result !== undefined) return { ...this.#result, together };
@@ -198,6 +247,7 @@ class Member {
 
   #note(error: unknown): void {
     this.#remark = describeFailure(error);
+    this.#replaceFailure = error instanceof RouterFailure ? error : undefined;
     this.#isUnsaved = isNotSaved(error);
   }
 
@@ -224,10 +274,15 @@ class Member {
       await withDeadline(work, this.#push.timeoutMilliseconds, this.#clock, this.#signal);
     } catch (error) {
       this.problem = describeFailure(error);
+      this.failure = error instanceof RouterFailure ? error : this.#replaceFailure;
     }
   }
 
   #alone(work: (within: AbortSignal) => Promise<void>): Promise<void> {
     return withDeadline(work, this.#push.timeoutMilliseconds, this.#clock, new AbortController().signal);
   }
+}
+
+function isTooLarge(error: unknown): boolean {
+  return error instanceof RouterFailure && error.possible !== undefined;
 }

@@ -78,3 +78,9 @@ export function describeFailure(error: unknown): string {
 export function entriesOf(held: HeldList): readonly string[] {
   return held === 'absent' ? [] : held;
 }
+
+/** How many of the prefixes are there. */
+export function commonOf(held: readonly string[], prefixes: readonly string[]): number {
+  const has = new Set(held);
+  return prefixes.reduce((count, prefix) => count + (has.has(prefix) ? 1 : 0), 0);
+}

@@ -89,7 +89,7 @@ function routerOf({ kind, fault, before = OLD, isGarbled = false }: Given) {
 
 async function push(givens: Readonly<Record<string, Given>>, signal = new AbortController().signal) {
   const routers = Object.entries(givens).map(([router, given]) => ({ router, ...routerOf(given) }));
-  const outcomes = await pushTogether(
+  const { outcomes } = await pushTogether(
     { routers, list: LIST, prefixes: NEW, last: () => OLD, timeoutMilliseconds: 30_000 },
     createManualClock(),
     signal,
