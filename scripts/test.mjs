@@ -1,9 +1,18 @@
-// Runs every test file in a process of its own, a few at once, and adds up what uvu reports.
+// Runs the test files and adds up what uvu reports: the pure ones compiled, one after another in one process; every other in a
+// process of its own, a few at once.
 // usage: npm test [-- PART-OF-A-PATH ...]   (FILE_TIMEOUT_SECONDS, TEST_JOBS from the environment)
-import { spawn } from 'node:child_process';
+import { fork, spawn } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { availableParallelism } from 'node:os';
-import { readdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
+
+/** Rooms whose tests need nothing from outside, unless a file says otherwise. */
+const PURE_ROOMS = ['addresses', 'commands', 'concurrency', 'domain', 'events', 'kernel', 'projections'];
+/** What a test that needs more than this process imports or names. */
+const NEEDS_MORE = /node:child_process|import\.meta|\/(?:adapters|main|support\/(?:servers|stores|http|routers))\//;
+/** How long the process of the pure suites may stay after its last one. */
+const END_SECONDS = 10;
 
 const wanted = process.argv.slice(2);
 const jobs = Number(process.env.TEST_JOBS ?? Math.max(2, availableParallelism()));
@@ -14,38 +23,46 @@ const files = filesBelow('test')
   .filter((file) => wanted.length === 0 || wanted.some((part) => file.includes(part)))
   // The long ones first, so that they don't run alone at the end.
   .sort((a, b) => Number(b.includes('live')) - Number(a.includes('live')) || a.localeCompare(b));
+// Coverage is told of the sources, so there nothing is compiled aside; compiling for a file or two takes longer than it saves.
+const pure = process.env.NODE_V8_COVERAGE === undefined ? files.filter(isPure) : [];
+const together = pure.length > 2 ? pure : [];
 
 const sum = { passed: 0, failed: 0, skipped: 0 };
 const failures = [];
-const queue = [...files];
-await Promise.all(Array.from({ length: jobs }, work));
+const queue = files.filter((file) => !together.includes(file));
+const work = [...(together.length > 0 ? [runTogether()] : []), ...Array.from({ length: jobs }, runQueue)];
+await Promise.all(work);
 
 for (const { file, output } of failures) console.log(`\n--- ${file}\n${output}`);
 if (files.length === 0) console.log('no test file matches');
 console.log(`${sum.passed} passed, ${sum.failed} failed, ${sum.skipped} skipped`);
 process.exit(failures.length > 0 || sum.passed === 0 ? 1 : 0);
 
-async function work() {
+async function runQueue() {
   for (let file = queue.shift(); file !== undefined; file = queue.shift()) {
     const started = performance.now();
-    const { code, output } = await run(file);
+    const { code, output } = await runAlone(file);
     const total = /Total:\s+(\d+)/.exec(output);
     const passed = Number(/Passed:\s+(\d+)/.exec(output)?.[1] ?? 0);
     const skipped = Number(/Skipped:\s+(\d+)/.exec(output)?.[1] ?? 0);
     const failed = Math.max(Number(total?.[1] ?? 0) - passed, code === 0 && total ? 0 : 1);
-    sum.passed += passed;
-    sum.skipped += skipped;
-    sum.failed += failed;
-    if (failed > 0) failures.push({ file, output });
-    const seconds = ((performance.now() - started) / 1000).toFixed(1);
-    console.log(
-      `${failed > 0 ? 'FAIL' : 'ok  '} ${file} (${passed} passed${skipped ? `, ${skipped} skipped` : ''}, ${seconds} s)`,
-    );
+    report(file, { passed, failed, skipped, output }, started);
   }
 }
 
-function run(file) {
-  return new Promise((resolve) => {
+function report(file, { passed, failed, skipped, output }, started) {
+  sum.passed += passed;
+  sum.skipped += skipped;
+  sum.failed += failed;
+  if (failed > 0) failures.push({ file, output });
+  const seconds = ((performance.now() - started) / 1000).toFixed(1);
+  console.log(
+    `${failed > 0 ? 'FAIL' : 'ok  '} ${file} (${passed} passed${skipped ? `, ${skipped} skipped` : ''}, ${seconds} s)`,
+  );
+}
+
+function runAlone(file) {
+  return new Promise((done) => {
     const child = spawn(process.execPath, ['--import', 'tsx', file], {
       env: { ...process.env, NO_COLOR: '1', FORCE_COLOR: '0' },
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -59,9 +76,81 @@ function run(file) {
     }, timeoutSeconds * 1000);
     child.on('close', (code) => {
       clearTimeout(timer);
-      resolve({ code: code ?? 1, output });
+      done({ code: code ?? 1, output });
     });
   });
+}
+
+/** The pure suites in one process; one that ends or hangs it fails, and another process goes on with those after it. */
+async function runTogether() {
+  const folder = join('node_modules', `.edgeward-tests-${process.pid}`);
+  try {
+    await compileInto(folder);
+    for (let left = together; left.length > 0;) left = await runSome(folder, left);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Gives the files that are left. */
+function runSome(folder, some) {
+  const paths = new Map(some.map((file) => [resolve(folder, file.replace(/\.ts$/, '.js')), file]));
+  const child = fork('scripts/suites-together.mjs', [...paths.keys()], {
+    execArgv: ['--enable-source-maps'],
+    env: { ...process.env, NO_COLOR: '1', FORCE_COLOR: '0' },
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+  });
+  const left = [...some];
+  let output = '';
+  let started = performance.now();
+  let timer;
+  const endsWithin = (seconds) => {
+    clearTimeout(timer);
+    timer = setTimeout(() => {
+      output += `\nstopped: still running after ${seconds} s\n`;
+      child.kill('SIGKILL');
+    }, seconds * 1000);
+  };
+  endsWithin(timeoutSeconds);
+  child.stdout.on('data', (chunk) => (output += chunk));
+  child.stderr.on('data', (chunk) => (output += chunk));
+  child.on('message', ({ ended, ...said }) => {
+    endsWithin(left.length > 1 || ended === undefined ? timeoutSeconds : END_SECONDS);
+    if (ended !== undefined) report(left.shift(), { ...said, output: said.output + output }, started);
+    output = '';
+    started = performance.now();
+  });
+  return new Promise((done) => {
+    child.on('close', (code) => {
+      clearTimeout(timer);
+      const failed = { passed: 0, failed: 1, skipped: 0, output: `${output}\nthe process ended with ${code}\n` };
+      if (left.length > 0) report(left.shift(), failed, started);
+      else if (code !== 0) report(`${some.at(-1)} or one before it`, failed, started);
+      done(left);
+    });
+  });
+}
+
+/** Compiles sources and tests into a folder of this run, without checking types; what killed runs have left behind goes. */
+async function compileInto(folder) {
+  for (const name of readdirSync('node_modules')) {
+    const pid = /^\.edgeward-tests-(\d+)$/.exec(name)?.[1];
+    if (pid !== undefined && !existsSync(`/proc/${pid}`)) rmSync(join('node_modules', name), { recursive: true });
+  }
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
+  const tsc = createRequire(import.meta.url)
+    .resolve('typescript/package.json')
+    .replace(/package\.json$/, 'bin/tsc');
+  const args = [tsc, '--noEmit', 'false', '--noCheck', '--sourceMap', '--rootDir', '.', '--outDir', folder];
+  const code = await new Promise((done) => spawn(process.execPath, args, { stdio: 'inherit' }).on('close', done));
+  if (code !== 0) throw new Error(`the compiler ended with ${code}`);
+}
+
+function isPure(file) {
+  return (
+    PURE_ROOMS.some((room) => file.startsWith(join('test', room, '/'))) && !NEEDS_MORE.test(readFileSync(file, 'utf8'))
+  );
 }
 
 function filesBelow(folder) {

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readlinkSync, rmSync, statSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -198,7 +198,7 @@ async function ensureBuilt(): Promise<void> {
       try {
         if (!isBuilt()) await build();
       } finally {
-        rmSync(lock, { recursive: true });
+        rmSync(lock, { force: true });
       }
       return;
     }
@@ -214,12 +214,24 @@ function isBuilt(): boolean {
     .every((entry) => statSync(join(entry.parentPath, entry.name)).mtimeMs <= built);
 }
 
+/** The lock names the process that holds it: one that was killed during its build keeps nobody out. */
 function tookLock(lock: string): boolean {
   try {
-    mkdirSync(lock);
+    symlinkSync(String(process.pid), lock);
     return true;
   } catch {
+    if (!isHeld(lock)) rmSync(lock, { recursive: true, force: true });
     return false;
+  }
+}
+
+function isHeld(lock: string): boolean {
+  try {
+    process.kill(Number(readlinkSync(lock)), 0);
+    return true;
+  } catch (error) {
+    // Gone meanwhile is not held; of another user's process the signal is refused, and it lives.
+    return error instanceof Error && 'code' in error && error.code === 'EPERM';
   }
 }
 
