@@ -2,35 +2,18 @@ import { systemClock } from '../adapters/clock.ts';
 import { systemIds } from '../adapters/ids.ts';
 import { createOpenRouter } from '../adapters/routers/open-router.ts';
 import type { Application, WithApplication } from '../application/application.ts';
-import type { CommandContext } from '../commands/handle.ts';
-import { commitNow, type CommitStatus } from '../application/ip-control/commit-now.ts';
-import { openCommitWatch } from '../application/ip-control/commit-watch.ts';
-import { commitKey } from '../commands/ip-control/customer-state.ts';
-import { createKeyedMutex } from '../concurrency/keyed-mutex.ts';
 import type { Config } from '../config.ts';
-import type { ListKind } from '../events/ip-control/vocabulary.ts';
-import { isRefusal } from '../kernel/decider.ts';
 import { BEGINNING } from '../ports/event-store.ts';
-import type { Lease, Leases } from '../ports/leases.ts';
 import type { Log } from '../ports/log.ts';
-import { performDeployCommit } from '../processes/ip-control/deploy-commit.ts';
-import { carriedBy } from '../processes/ip-control/pushing/push-to-region.ts';
 import { findAheadOfLog, isAmong } from '../projections/engine/ahead-of-log.ts';
 import { type ProjectionTarget, openProjector } from '../projections/engine/projector.ts';
 import { rebuildProjections } from '../projections/engine/rebuild.ts';
 import type { ServedView } from '../projections/engine/view-reader.ts';
-import {
-  type Aggregates,
-  EVENT_CATALOGUE,
-  isCustomerEvent,
-  openAggregates,
-  openViews,
-  processesOf,
-} from './contexts.ts';
-import { LEADERS_LEASE, processesLease } from './leadership.ts';
+import { EVENT_CATALOGUE, isCustomerEvent, openAggregates, openViews, processesOf } from './contexts.ts';
+import { commitHereOrThere } from './command-commit.ts';
+import { holding, LEADERS_LEASE } from './leadership.ts';
 import { openRestoring, type Restoring } from './restoring.ts';
 import { openRouterChecks } from './router-checks.ts';
-import { openRouterDrivers } from './router-drivers.ts';
 import { keepHeapSmall } from './small-heap.ts';
 import { codec, openStores, type Stores } from './stores.ts';
 
@@ -66,6 +49,7 @@ function applicationOf(config: Config, log: Log, stores: Stores): Application {
     const ahead = await findAheadOfLog(everyName, { store, readModels, log });
     if (ahead !== undefined) await whenAhead(ahead);
   };
+  const routerWork = { config, aggregates, stores, beforePushing, log };
   return {
     ...aggregates,
     store,
@@ -91,9 +75,9 @@ function applicationOf(config: Config, log: Log, stores: Stores): Application {
         return rebuildProjections(wanted, { store, readModels, clock, log, whenAhead }, progress);
       },
     },
-    routerChecks: openRouterChecks(aggregates, stores, config, beforePushing, log),
+    routerChecks: openRouterChecks(routerWork),
     commitNow: (customerId, regionId, list, context) =>
-      commitHereOrThere({ customerId, regionId, list, context }, aggregates, stores, config, beforePushing, log),
+      commitHereOrThere({ customerId, regionId, list, context }, routerWork),
     close: stores.close,
   };
 }
@@ -140,131 +124,4 @@ async function projectionStatus(
     const position = collection !== undefined && isAmong(ahead, collection) ? BEGINNING : saved;
     return { name, version: collection?.version ?? version, position, behind: end - position };
   });
-}
-
-/** `context` tells who asks for it. */
-type Commit = Readonly<{ customerId: number; regionId: number; list: ListKind; context: CommandContext }>;
-
-/** A running server deploys what is requested; without one this process does, and keeps servers from doing so meanwhile. */
-async function commitHereOrThere(
-  commit: Commit,
-  aggregates: Aggregates,
-  stores: Stores,
-  config: Config,
-  beforePushing: () => Promise<void>,
-  log: Log,
-): Promise<CommitStatus> {
-  const here = async (): Promise<CommitStatus> => {
-    await beforePushing();
-    return commitHere(commit, aggregates, stores, config, log);
-  };
-  const { leases, areShared } = stores;
-  const lease = await leases.tryAcquire(processesLease(stores));
-  if (!('heldBy' in lease)) return holding(lease, here);
-  const done = new AbortController();
-  // The one that leads may be a command, or die while we wait, and there may be no other.
-  const instead = areShared ? insteadOfOthers(leases, done.signal, here, log) : undefined;
-  try {
-    return await commitThere(commit, aggregates, stores, config);
-  } finally {
-    done.abort();
-    await instead;
-  }
-}
-
-async function insteadOfOthers(
-  leases: Leases,
-  done: AbortSignal,
-  here: () => Promise<CommitStatus>,
-  log: Log,
-): Promise<void> {
-  try {
-    await holding(await leases.acquire(LEADERS_LEASE, done), here);
-  } catch (error) {
-    if (!done.aborted) log.warn({ error }, 'the commit could not be deployed by this command');
-  }
-}
-
-async function holding<T>(lease: Lease, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } finally {
-    await lease.release();
-  }
-}
-
-/** Requests the commit, and waits until whoever leads has deployed it. */
-async function commitThere(
-  { context, ...commit }: Commit,
-  { customers }: Aggregates,
-  { store }: Stores,
-  config: Config,
-): Promise<CommitStatus> {
-  const watch = await openCommitWatch(store);
-  const done = new AbortController();
-  const watching = watch.run(done.signal);
-  try {
-    const timeoutMilliseconds = config.synchronousTimeoutMilliseconds;
-    return await commitNow({ ...commit, reason: 'operator', timeoutMilliseconds }, context, {
-      customers,
-      watch,
-      clock: systemClock,
-      ids: systemIds,
-    });
-  } finally {
-    done.abort();
-    await watching;
-  }
-}
-
-async function commitHere(
-  { customerId, regionId, list, context }: Commit,
-  { customers, regions, directory }: Aggregates,
-  { secrets, store }: Stores,
-  config: Config,
-  log: Log,
-): Promise<CommitStatus> {
-  const drivers = openRouterDrivers(createOpenRouter({ secrets, clock: systemClock, ids: systemIds }));
-  const deploy = performDeployCommit({
-    customers,
-    regions,
-    directory,
-    store,
-    driverOf: drivers.driverOf,
-    turns: createKeyedMutex(),
-    clock: systemClock,
-    // The command itself says what has failed.
-    log: { ...log, error: log.info },
-    timeoutMilliseconds: config.deployTimeoutMilliseconds,
-  });
-  try {
-    const { revision: asked } = await customers.state(customerId);
-    for (;;) {
-      const request = { regionId, list, reason: 'operator', commitSetId: systemIds.uuid() } as const;
-      const answer = await customers.handle(customerId, { type: 'RequestCommit', data: request }, context);
-      if (isRefusal(answer) || answer.state.phase === 'unregistered') return 'success';
-      const open = answer.state.commits.get(commitKey(regionId, list));
-      if (open === undefined) return 'success';
-      const { commitSetId, attempt, revision } = open;
-      // A list that comes in slices takes as many steps.
-      for (let step = 0; await isUnderWay(customers, customerId, { regionId, list, commitSetId, attempt }); step += 1) {
-        const data = { customerId, regionId, list, commitSetId, attempt, step };
-        await deploy({ type: 'DeployCommit', id: `${commitSetId}#${attempt}`, data }, new AbortController().signal);
-      }
-      // What a server has left unfinished says nothing of what came after it was requested.
-      if (revision >= asked) break;
-    }
-  } finally {
-    await drivers.close();
-  }
-  const { state } = await customers.state(customerId);
-  return state.phase === 'registered' && state.commits.has(commitKey(regionId, list)) ? 'failed' : 'success';
-}
-
-async function isUnderWay(
-  customers: Aggregates['customers'],
-  customerId: number,
-  attempt: Parameters<typeof carriedBy>[1],
-): Promise<boolean> {
-  return carriedBy((await customers.state(customerId)).state, attempt) !== undefined;
 }

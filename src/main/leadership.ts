@@ -37,6 +37,15 @@ export function processesLease({ areShared }: Readonly<{ areShared: boolean }>):
   return areShared ? LEADERS_LEASE : 'server';
 }
 
+/** Does the work under the lease, and gives it back. */
+export async function holding<T>(lease: Lease, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } finally {
+    await lease.release();
+  }
+}
+
 const RETRY_MILLISECONDS = 1_000;
 /** Duties obey their signal; one that does not must not keep this server from ever leading again. */
 const BREAK_OFF_MILLISECONDS = 30_000;

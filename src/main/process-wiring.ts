@@ -40,10 +40,10 @@ export type WiredProcess<D extends Duty = Duty> = Readonly<{
   viewCache: ProjectionTarget;
   start: (projector: Pick<Projector, 'reached'>) => RunningProcess;
   /**
-   * Pays what is owed for one key by now, each duty once, and what is owed then, until nothing is: for a command, beside a projector that
-   * brings the states up to the end of the log. @throws what a performer throws
+   * Pays those duties that are meant, each once and all at the same moment, and what is owed then, until nothing is: for a command, with a
+   * projector that brings the states up to the end of the log. @throws what a performer throws
    */
-  settle: (key: string, projector: Pick<Projector, 'catchUp'>, isMeant?: (duty: D) => boolean) => Promise<void>;
+  settle: (projector: Pick<Projector, 'catchUp'>, isMeant: (duty: D) => boolean) => Promise<void>;
 }>;
 
 type Bounds<S extends object, D extends Duty> = Pick<
@@ -82,18 +82,15 @@ export function registerProcess<
           });
           return { touched, run: beside === undefined ? run : together(run, beside(tools)) };
         },
-        settle: async (key, projector, isMeant = () => true) => {
+        settle: async (projector, isMeant) => {
           const paid = new Set<string>();
           for (;;) {
             await projector.catchUp();
-            const state = await viewCache.get(key);
-            const owed = state === undefined ? [] : process.owed(state, NO_TIME_HAS_PASSED);
+            const owed = (await viewCache.list()).flatMap(({ view }) => process.owed(view, NO_TIME_HAS_PASSED));
             const duties = owed.filter((duty) => isMeant(duty) && !paid.has(duty.id));
             if (duties.length === 0) return;
-            for (const duty of duties) {
-              paid.add(duty.id);
-              await perform(duty, new AbortController().signal);
-            }
+            for (const { id } of duties) paid.add(id);
+            await Promise.all(duties.map((duty) => perform(duty, new AbortController().signal)));
           }
         },
       };

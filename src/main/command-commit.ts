@@ -1,0 +1,83 @@
+import { systemClock } from '../adapters/clock.ts';
+import { systemIds } from '../adapters/ids.ts';
+import type { CommandContext } from '../commands/handle.ts';
+import { commitNow, type CommitStatus } from '../application/ip-control/commit-now.ts';
+import { openCommitWatch } from '../application/ip-control/commit-watch.ts';
+import { commitKey } from '../commands/ip-control/customer-state.ts';
+import type { ListKind } from '../events/ip-control/vocabulary.ts';
+import { isRefusal } from '../kernel/decider.ts';
+import { holding, LEADERS_LEASE, processesLease } from './leadership.ts';
+import { type RouterRunners, type RouterWork, withRouterRunners } from './router-work.ts';
+
+/** `context` tells who asks for it. */
+type Commit = Readonly<{ customerId: number; regionId: number; list: ListKind; context: CommandContext }>;
+
+/** A running server deploys what is requested; without one this process does, and keeps servers from doing so meanwhile. */
+export async function commitHereOrThere(commit: Commit, work: RouterWork): Promise<CommitStatus> {
+  const here = (): Promise<CommitStatus> => withRouterRunners(work, (runners) => commitHere(commit, work, runners));
+  const lease = await work.stores.leases.tryAcquire(processesLease(work.stores));
+  if (!('heldBy' in lease)) return holding(lease, here);
+  const done = new AbortController();
+  // The one that leads may be a command, or die while we wait, and there may be no other.
+  const instead = work.stores.areShared ? insteadOfOthers(work, done.signal, here) : undefined;
+  try {
+    return await commitThere(commit, work);
+  } finally {
+    done.abort();
+    await instead;
+  }
+}
+
+async function insteadOfOthers(
+  { stores, log }: RouterWork,
+  done: AbortSignal,
+  here: () => Promise<CommitStatus>,
+): Promise<void> {
+  try {
+    await holding(await stores.leases.acquire(LEADERS_LEASE, done), here);
+  } catch (error) {
+    if (!done.aborted) log.warn({ error }, 'the commit could not be deployed by this command');
+  }
+}
+
+/** Requests the commit, and waits until whoever leads has deployed it. */
+async function commitThere(
+  { context, ...commit }: Commit,
+  { aggregates: { customers }, stores, config }: RouterWork,
+): Promise<CommitStatus> {
+  const watch = await openCommitWatch(stores.store);
+  const done = new AbortController();
+  const watching = watch.run(done.signal);
+  try {
+    const timeoutMilliseconds = config.synchronousTimeoutMilliseconds;
+    return await commitNow({ ...commit, reason: 'operator', timeoutMilliseconds }, context, {
+      customers,
+      watch,
+      clock: systemClock,
+      ids: systemIds,
+    });
+  } finally {
+    done.abort();
+    await watching;
+  }
+}
+
+/** Requests the commit and deploys it; what a server has left unfinished says nothing of what came after it, so that another follows. */
+async function commitHere(
+  { customerId, regionId, list, context }: Commit,
+  { aggregates: { customers } }: RouterWork,
+  { deploy }: RouterRunners,
+): Promise<CommitStatus> {
+  const { revision: asked } = await customers.state(customerId);
+  for (;;) {
+    const request = { regionId, list, reason: 'operator', commitSetId: systemIds.uuid() } as const;
+    const answer = await customers.handle(customerId, { type: 'RequestCommit', data: request }, context);
+    if (isRefusal(answer) || answer.state.phase === 'unregistered') return 'success';
+    const open = answer.state.commits.get(commitKey(regionId, list));
+    if (open === undefined) return 'success';
+    await deploy(({ data }) => data.customerId === customerId && data.regionId === regionId && data.list === list);
+    if (open.revision >= asked) break;
+  }
+  const { state } = await customers.state(customerId);
+  return state.phase === 'registered' && state.commits.has(commitKey(regionId, list)) ? 'failed' : 'success';
+}
