@@ -2,7 +2,7 @@ import { Temporal } from '@js-temporal/polyfill';
 import * as assert from 'uvu/assert';
 import { RangeSet } from '../src/addresses/range-set.ts';
 import { type Command, type Decider, isRefusal } from '../src/kernel/decider.ts';
-import type { Event, Recorded, Told } from '../src/kernel/event.ts';
+import type { Event, RecordedEvent } from '../src/kernel/event.ts';
 import { NumberedMap } from '../src/kernel/numbered-map.ts';
 import type { Duty, Process, Since } from '../src/kernel/process.ts';
 import type { Projection } from '../src/kernel/projection.ts';
@@ -68,7 +68,7 @@ export function stateAfter<C extends Command, S, E extends Event>(
 export function specifyProcess<E extends Event, S extends object, D extends Duty>(
   process: Process<E, S, D>,
 ): Readonly<{
-  given: (...events: readonly Told<E>[]) => Readonly<{
+  given: (...events: readonly RecordedEvent<E>[]) => Readonly<{
     at: (instant: string) => Readonly<{
       /** These duties and no other; their ids differ from each other. */
       owes: (...duties: readonly Pick<D, 'type' | 'data'>[]) => void;
@@ -115,7 +115,7 @@ export function specifyProcess<E extends Event, S extends object, D extends Duty
 /** The duties that a process owes after these events, ids and all. */
 export function dutiesAfter<E extends Event, S extends object, D extends Duty>(
   process: Process<E, S, D>,
-  events: readonly Told<E>[],
+  events: readonly RecordedEvent<E>[],
   instant: string,
 ): readonly D[] {
   return [...foldViews(process, events).values()].flatMap((state) => process.owed(state, sinceAt(instant)));
@@ -131,7 +131,7 @@ export function sinceAt(instant: string): Since {
 export function specifyProjection<E extends Event, V extends object>(
   projection: Projection<E, V>,
 ): Readonly<{
-  given: (...events: readonly Told<E>[]) => Readonly<{ shows: (key: string, view: V | undefined) => void }>;
+  given: (...events: readonly RecordedEvent<E>[]) => Readonly<{ shows: (key: string, view: V | undefined) => void }>;
 }> {
   return {
     given: (...events) => {
@@ -145,7 +145,7 @@ export function specifyProjection<E extends Event, V extends object>(
 export type Place = Readonly<{ stream?: string; revision?: bigint; position?: bigint }>;
 
 /** An event as a store gives it back, recorded at an instant (`2026-11-27T20:50:00Z`). */
-export function recorded<E extends Event>(event: E, instant: string, place: Place = {}): Recorded<E> {
+export function recorded<E extends Event>(event: E, instant: string, place: Place = {}): RecordedEvent<E> {
   const { stream = 'customer-7', revision = 0n, position = revision } = place;
   const at = Temporal.Instant.from(instant).toString({ smallestUnit: 'millisecond' }).replace('Z', '+00:00');
   return {
@@ -172,7 +172,7 @@ export function recordedInOrder<E extends Event>(
   start: string,
   stepSeconds = 0,
   stream = 'customer-7',
-): Recorded<E>[] {
+): RecordedEvent<E>[] {
   const first = Temporal.Instant.from(start);
   return events.map((event, index) =>
     recorded(event, first.add({ seconds: index * stepSeconds }).toString(), { stream, revision: BigInt(index) }),
@@ -196,7 +196,7 @@ export function plain(value: unknown): unknown {
 /** One view per key, each passed through JSON before it is changed: what a store does to it changes nothing. */
 export function foldViews<E extends Event, V extends object>(
   projection: Pick<Projection<E, V>, 'handles' | 'keysOf' | 'evolve' | 'stored'>,
-  events: readonly Told<E>[],
+  events: readonly RecordedEvent<E>[],
 ): ReadonlyMap<string, V> {
   const handles = new Set<string>(projection.handles);
   const views = new Map<string, V>();

@@ -3,7 +3,7 @@
 // usage: node --import tsx bench/append/read.bench.ts   (ROUNDS, EVENTS, BENCH_FOLDER from the environment)
 import { strictEqual } from 'node:assert/strict';
 import { join } from 'node:path';
-import type { Recorded } from '../../src/kernel/event.ts';
+import type { RecordedEvent } from '../../src/kernel/event.ts';
 import { BEGINNING } from '../../src/ports/event-store.ts';
 import { pairedRoundsAsync, reportSpeedUp } from '../measure.ts';
 import { openBareLog } from './bare.ts';
@@ -48,7 +48,7 @@ async function fill(): Promise<void> {
   }
 }
 
-async function countOf(pages: AsyncIterable<readonly Recorded[]>): Promise<void> {
+async function countOf(pages: AsyncIterable<readonly RecordedEvent[]>): Promise<void> {
   let count = 0;
   for await (const page of pages) count += page.length;
   strictEqual(count, EVENTS);

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { canonicalJson, hashFits, takeSealedText } from './hash-chain.ts';
-import type { Event, Metadata, Recorded, Sealed, Told } from '../kernel/event.ts';
+import type { Event, Metadata, RecordedEvent, Sealed } from '../kernel/event.ts';
 
 /** Lifts the data of one schema number to the next. Pure; has a stored sample as its test. */
 export type Upcaster = (data: unknown) => unknown;
@@ -29,9 +29,6 @@ export type StoredEvent = Readonly<{
   metadata: unknown;
 }>;
 
-/** What a store reads of an event for those who are only told it. */
-export type StoredTold = Omit<StoredEvent, 'id' | 'metadata'> & Readonly<{ schema: number; actor: string; at: string }>;
-
 type Placed = Pick<StoredEvent, 'stream' | 'revision' | 'position' | 'type'>;
 
 /** The one way of events into a store and out of it. */
@@ -39,9 +36,7 @@ export type Codec = Readonly<{
   /** The data as JSON. @throws UnencodableEvent for an event that could not be read back. */
   encode: (event: Sealed) => string;
   /** @throws UndecodableEvent for an unknown type or schema, or for data or metadata that fail their check. */
-  decode: (stored: StoredEvent) => Recorded;
-  /** As `decode`, for those who are only told an event. @throws UndecodableEvent */
-  tell: (stored: StoredTold) => Told;
+  decode: (stored: StoredEvent) => RecordedEvent;
   /** The newest schema number of a type: what new events are written with. @throws Error for an unknown type. */
   schemaOf: (type: string) => number;
 }>;
@@ -87,12 +82,6 @@ export function createCodec(definitions: readonly EventDefinition[]): Codec {
       const definition = definitionOf(stored);
       return recorded(stored, definition.type, checkedData(definition, metadata.schema, stored), metadata);
     },
-    tell: (stored) => {
-      const { schema, stream, revision, position, actor, at } = stored;
-      const definition = definitionOf(stored);
-      const data = checkedData(definition, schema, stored);
-      return { type: definition.type, data, stream, revision, position, metadata: { actor, at } };
-    },
     schemaOf: (type) => {
       const definition = byType.get(type);
       if (definition === undefined) throw new Error(`${type} is not a defined type of event`);
@@ -124,11 +113,6 @@ export function asStored(codec: Codec): Codec {
       if (!isObject(stored.data)) throw new UndecodableEvent(stored, 'its data are not an object');
       return recorded(stored, stored.type, stored.data, metadata);
     },
-    tell: (stored) => {
-      const { type, data, stream, revision, position, actor, at } = stored;
-      if (!isObject(data)) throw new UndecodableEvent(stored, 'its data are not an object');
-      return { type, data, stream, revision, position, metadata: { actor, at } };
-    },
   };
 }
 
@@ -147,13 +131,17 @@ export function isAsWritten(text: string): boolean | undefined {
   return JSON.stringify(data) === text || canonicalJson(data) === text;
 }
 
+/** Writing shorter data again costs less than a hash that may be in vain. */
+const LONG_CHARACTERS = 4_096;
+
 /**
  * Whether a stored event is the one that was sealed, by its hash. `text`: its data as they stand in the store. What an older schema has written
  * is checked as it was written.
  */
 export function isAsSealed(stored: StoredEvent & Readonly<{ metadata: Metadata }>, text: string): boolean {
-  // Most data are stored as they were hashed. Short ones may have their keys in the order that the decider gave them.
-  return hashFits(stored, text) || hashFits(stored, canonicalJson(stored.data));
+  // Long data are written as they were hashed. Short ones may have their keys in the order that the decider gave them.
+  if (text.length >= LONG_CHARACTERS && hashFits(stored, text)) return true;
+  return hashFits(stored, canonicalJson(stored.data));
 }
 
 /** An event of the log that this program can't read: it stops the reader, it is never skipped. */
@@ -227,7 +215,7 @@ function checkedMetadata(stored: StoredEvent): Metadata {
 }
 
 /** `type`: where there is a definition, its own text, which is looked up faster than a new one. */
-function recorded(stored: StoredEvent, type: string, data: object, metadata: Metadata): Recorded {
+function recorded(stored: StoredEvent, type: string, data: object, metadata: Metadata): RecordedEvent {
   const { id, stream, revision, position } = stored;
   return { id, type, data, metadata, stream, revision, position };
 }

@@ -1,5 +1,5 @@
 import { createHash, hash as digest } from 'node:crypto';
-import type { Event, Metadata, Recorded, Sealed } from '../kernel/event.ts';
+import type { Event, Metadata, RecordedEvent, Sealed } from '../kernel/event.ts';
 
 /** What is said of all events of one append. */
 export type Seal = Readonly<{
@@ -50,12 +50,12 @@ export function takeSealedText(data: object): string | undefined {
  * Whether a recorded event is what was sealed, and follows the event with `previousHash` (empty: it is the first of its stream).
  * Give it events as they are stored, not upcast: the hash covers what was written.
  */
-export function checkLink(previousHash: string, recorded: Recorded): boolean {
+export function checkLink(previousHash: string, recorded: RecordedEvent): boolean {
   return recorded.metadata.previousHash === previousHash && hashFits(recorded, canonicalJson(recorded.data));
 }
 
 /** Whether an event has the hash that it was sealed with. `data`: its data as they were written, as canonical JSON. */
-export function hashFits({ stream, id, type, metadata }: Omit<Recorded, 'data'>, data: string): boolean {
+export function hashFits({ stream, id, type, metadata }: Omit<RecordedEvent, 'data'>, data: string): boolean {
   return metadata.hash === hashOf(stream, id, type, data, metadata);
 }
 

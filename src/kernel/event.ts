@@ -23,22 +23,13 @@ export type Metadata = Readonly<{
 export type Sealed<E extends Event = Event> = E & Readonly<{ id: string; metadata: Metadata }>;
 
 /** An event as the store gives it back: `revision` counts within its stream from 0, `position` orders the whole log. */
-export type Recorded<E extends Event = Event> = Sealed<E> &
+export type RecordedEvent<E extends Event = Event> = Sealed<E> &
   Readonly<{ stream: string; revision: bigint; position: bigint }>;
 
-/**
- * An event as views and processes are told it: what happened, where, when and by whom; not the evidence that it carries,
- * but for its hash where the store has read that anyway.
- */
-export type Told<E extends Event = Event> = E &
-  Readonly<{
-    stream: string;
-    revision: bigint;
-    position: bigint;
-    metadata: Pick<Metadata, 'actor' | 'at'> & Partial<Pick<Metadata, 'hash'>>;
-  }>;
-
 /** Narrows an event to the types that `handles` names; the codec has already checked its data. */
-export function isHandled<E extends Event>(handles: ReadonlySet<string>, event: Told): event is Told<E> {
+export function isHandled<E extends Event>(
+  handles: ReadonlySet<string>,
+  event: RecordedEvent,
+): event is RecordedEvent<E> {
   return handles.has(event.type);
 }

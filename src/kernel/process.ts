@@ -1,4 +1,4 @@
-import type { Event, Told } from './event.ts';
+import type { Event, RecordedEvent } from './event.ts';
 
 /** Something that must be done; `id` derives from the causing events, so that the same debt is never two duties. */
 export type Duty<Type extends string = string, Data extends object = object> = Readonly<{
@@ -21,15 +21,15 @@ export type Process<E extends Event, S extends object, D extends Duty> = Readonl
   name: string;
   version: number;
   handles: readonly E['type'][];
-  keysOf: (event: Told<E>) => readonly string[];
-  evolve: (state: S | undefined, event: Told<E>, key: string) => S | undefined;
+  keysOf: (event: RecordedEvent<E>) => readonly string[];
+  evolve: (state: S | undefined, event: RecordedEvent<E>, key: string) => S | undefined;
   owed: (state: S, since: Since) => readonly D[];
   /** Milliseconds until more is owed, should nothing happen before; `undefined`: nothing will be. */
   wakesIn: (state: S, since: Since) => number | undefined;
 }>;
 
 /** An event as a process keeps it, to count from. */
-export function markOf({ position, metadata }: Told): Mark {
+export function markOf({ position, metadata }: RecordedEvent): Mark {
   return { position: Number(position), at: metadata.at };
 }
 

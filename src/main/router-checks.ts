@@ -4,7 +4,7 @@ import type { CommandContext } from '../commands/handle.ts';
 import type { RegionCommand } from '../commands/ip-control/region.ts';
 import { RouterCaughtUp, RouterChecked } from '../events/ip-control/router-upkeep.ts';
 import { isRefusal, type Refusal } from '../kernel/decider.ts';
-import type { Recorded } from '../kernel/event.ts';
+import type { RecordedEvent } from '../kernel/event.ts';
 import { streamName } from '../kernel/stream-name.ts';
 import type { KeepRouterDuty } from '../processes/ip-control/router-maintenance.ts';
 import { holding, processesLease } from './leadership.ts';
@@ -18,7 +18,7 @@ type Task<T> = Readonly<{
   regionId: number;
   command: RegionCommand;
   isDuty: (duty: KeepRouterDuty) => boolean;
-  find: (event: Recorded) => T | undefined;
+  find: (event: RecordedEvent) => T | undefined;
 }>;
 
 /** A running server does what is asked for; without one this process does, and keeps servers from starting meanwhile. */
@@ -75,7 +75,7 @@ export function openRouterChecks(work: RouterWork): RouterChecks {
           regionId,
           command: { type: 'RequestRouterCheck', data: { router, checkId, prune } },
           isDuty: (duty: KeepRouterDuty) => duty.type === 'CheckRouter' && duty.data.checkId === checkId,
-          find: (event: Recorded) => checkedIn(event, checkId),
+          find: (event: RecordedEvent) => checkedIn(event, checkId),
         } as const;
       });
       return done(tasks, CHECK_MILLISECONDS, context);
@@ -86,7 +86,7 @@ export function openRouterChecks(work: RouterWork): RouterChecks {
         command: { type: 'EnableRouter', data: { router } },
         isDuty: ({ type, data }: KeepRouterDuty) =>
           type === 'CatchUpRouter' && data.regionId === regionId && data.router === router,
-        find: (event: Recorded) => caughtUpIn(event, router),
+        find: (event: RecordedEvent) => caughtUpIn(event, router),
       } as const;
       const [end] = await done([task], config.synchronousTimeoutMilliseconds, context);
       return end;
@@ -94,12 +94,12 @@ export function openRouterChecks(work: RouterWork): RouterChecks {
   };
 }
 
-function checkedIn(event: Recorded, checkId: string) {
+function checkedIn(event: RecordedEvent, checkId: string) {
   const parsed = event.type === 'RouterChecked' ? RouterChecked.check.safeParse(event.data) : undefined;
   return parsed?.data?.checkId === checkId ? parsed.data : undefined;
 }
 
-function caughtUpIn(event: Recorded, router: string) {
+function caughtUpIn(event: RecordedEvent, router: string) {
   const parsed = event.type === 'RouterCaughtUp' ? RouterCaughtUp.check.safeParse(event.data) : undefined;
   return parsed?.data?.router === router ? parsed.data : undefined;
 }

@@ -1,4 +1,4 @@
-import type { Recorded, Sealed, Told } from '../kernel/event.ts';
+import type { RecordedEvent, Sealed } from '../kernel/event.ts';
 
 /** The revision of a stream that does not exist yet. */
 export const NO_STREAM = -1n;
@@ -22,7 +22,7 @@ export type EventStore = Readonly<{
   /** Where it is, for people: the path of its file, or what its server is called. */
   name: string;
   /** One stream in order, from `after` (a revision, exclusive; default: from its start) to its end now. Missing: no page. */
-  read: (stream: string, after?: bigint) => AsyncIterable<readonly Recorded[]>;
+  read: (stream: string, after?: bigint) => AsyncIterable<readonly RecordedEvent[]>;
   /** The revision of a stream's last event; `NO_STREAM` when it has none. */
   revision: (stream: string) => Promise<bigint>;
   /**
@@ -33,9 +33,7 @@ export type EventStore = Readonly<{
    */
   append: (stream: string, expected: bigint, events: readonly Sealed[]) => Promise<Appended>;
   /** The whole log in order from `after` (exclusive) to its end as of the call. */
-  readAll: (after: bigint) => AsyncIterable<readonly Recorded[]>;
-  /** As `readAll`, for views and processes: a store that gains by it leaves out what they are not told. */
-  tellAll: (after: bigint) => AsyncIterable<readonly Told[]>;
+  readAll: (after: bigint) => AsyncIterable<readonly RecordedEvent[]>;
   /**
    * The whole log from `after` (exclusive), then what is appended by anyone, for ever, until `signal` aborts (then it ends).
    * A store that others write to as well calls `passed` with a later position up to which nothing more of ours was found,
@@ -45,7 +43,7 @@ export type EventStore = Readonly<{
     after: bigint,
     signal: AbortSignal,
     passed?: (position: bigint) => void,
-  ) => AsyncIterable<readonly Recorded[]>;
+  ) => AsyncIterable<readonly RecordedEvent[]>;
   /** The position of the newest event; `BEGINNING` for an empty log. */
   end: () => Promise<bigint>;
   /** Where the event at a revision of a stream is in the log, and its hash; `undefined` when there is none. */

@@ -7,7 +7,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { z } from 'zod';
 import { explainFailure } from '../../src/main/explain-failure.ts';
-import type { Recorded } from '../../src/kernel/event.ts';
+import type { RecordedEvent } from '../../src/kernel/event.ts';
 import { openApiClient } from '../support/http/api-client.ts';
 import { addCustomer, addRegion, type Edgeward, openEdgeward } from '../support/servers/edgeward-server.ts';
 import { randomFrom } from '../support/random.ts';
@@ -21,7 +21,7 @@ type Scene = Readonly<{
   random: (below: number) => number;
   /** Data directories of a server that was stopped, and of one that was killed. */
   bases: readonly string[];
-  events: readonly Recorded[];
+  events: readonly RecordedEvent[];
   token: string;
 }>;
 
@@ -92,7 +92,7 @@ async function soundEvents(copy: Edgeward, scene: Scene): Promise<number | undef
   return left.length;
 }
 
-function disabledIn(events: readonly Recorded[]): number {
+function disabledIn(events: readonly RecordedEvent[]): number {
   return events.filter(({ type }) => type === 'AddressesDisabled').length;
 }
 

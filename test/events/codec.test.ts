@@ -99,26 +99,6 @@ test('events of an older schema are lifted one schema at a time; their metadata 
   assert.equal(second.data, { room: 'attic', watts: 60 });
 });
 
-test('whoever is only told an event is told the same', () => {
-  for (const event of [
-    stored(),
-    stored({ data: { spot: 'hall' }, metadata: metadata(1) }),
-    stored({ data: { place: 'attic' }, metadata: metadata(2) }),
-  ]) {
-    const { id: _, metadata: whole, ...said } = codec.decode(event);
-    const { schema, actor, at } = whole;
-    assert.equal(codec.tell({ ...event, schema, actor, at }), { ...said, metadata: { actor, at } });
-  }
-});
-
-test('nobody is told what can not be read', () => {
-  const row = { ...stored(), schema: 3, actor: 'system:test', at: '' };
-  assert.match(undecodable(() => codec.tell({ ...row, type: 'LampSold' })).message, 'its type is not known');
-  assert.match(undecodable(() => codec.tell({ ...row, schema: 4 })).message, 'it has schema 4');
-  assert.match(undecodable(() => codec.tell({ ...row, data: { room: 7 } })).message, 'data.room');
-  for (const schema of [0, -1]) assert.ok(undecodable(() => codec.tell({ ...row, schema })));
-});
-
 test('an unknown type is named with its place', () => {
   const error = undecodable(() => codec.decode(stored({ type: 'LampSold' })));
   assert.is(error.message, "can't read event LampSold at position 77 (revision 4 of lamp-1): its type is not known");
@@ -175,9 +155,6 @@ test('an audit sees what was stored, neither lifted nor checked, but never witho
   assert.equal(audit.decode(stored({ data: { spot: 'hall' }, metadata: metadata(1) })).data, { spot: 'hall' });
   assert.match(undecodable(() => audit.decode(stored({ data: 'hall' }))).message, 'not an object');
   assert.match(undecodable(() => audit.decode(stored({ metadata: {} }))).message, 'metadata.actor');
-  const row = { ...stored(), schema: 1, actor: 'system:test', at: '' };
-  assert.equal(audit.tell({ ...row, data: { spot: 'hall' } }).data, { spot: 'hall' });
-  assert.match(undecodable(() => audit.tell({ ...row, data: 'hall' })).message, 'not an object');
 });
 
 test('a copy writes what was stored, whatever its schema and type, but never without metadata', () => {

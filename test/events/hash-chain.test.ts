@@ -3,7 +3,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createHash } from 'node:crypto';
 import { canonicalJson, checkLink, type Seal, seal, takeSealedText } from '../../src/events/hash-chain.ts';
-import type { Event, Recorded } from '../../src/kernel/event.ts';
+import type { Event, RecordedEvent } from '../../src/kernel/event.ts';
 
 let uuids = 0;
 const by: Seal = {
@@ -20,7 +20,7 @@ const by: Seal = {
 };
 
 /** Sealed, stored as JSON text, and read again. */
-function recorded(events: readonly Event[], changes: Partial<Seal> = {}): readonly Recorded[] {
+function recorded(events: readonly Event[], changes: Partial<Seal> = {}): readonly RecordedEvent[] {
   return seal(events, { ...by, ...changes }).map((event, index) => ({
     ...event,
     data: JSON.parse(JSON.stringify(event.data)),
@@ -31,7 +31,7 @@ function recorded(events: readonly Event[], changes: Partial<Seal> = {}): readon
 }
 
 /** The revision of the first event that breaks the chain. */
-function firstBroken(events: readonly Recorded[]): number | undefined {
+function firstBroken(events: readonly RecordedEvent[]): number | undefined {
   let previousHash = '';
   for (const [index, event] of events.entries()) {
     if (!checkLink(previousHash, event)) return index;
@@ -80,7 +80,7 @@ test('a second append goes on where the first ended', () => {
 
 test('whatever is altered, shows', () => {
   const events = recorded(lamps);
-  const altered = (change: (event: Recorded) => Recorded): readonly Recorded[] =>
+  const altered = (change: (event: RecordedEvent) => RecordedEvent): readonly RecordedEvent[] =>
     events.map((event, index) => (index === 1 ? change(event) : event));
   assert.is(firstBroken(events), undefined);
   assert.is(firstBroken(altered((event) => ({ ...event, data: { room: 'barn' } }))), 1);

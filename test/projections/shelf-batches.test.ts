@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { CustomerEvent } from '../../src/events/ip-control/customer.ts';
-import type { Event, Recorded } from '../../src/kernel/event.ts';
+import type { Event, RecordedEvent } from '../../src/kernel/event.ts';
 import type { Projection } from '../../src/kernel/projection.ts';
 import type { ReadModels, ViewSave } from '../../src/ports/read-models.ts';
 import { type AddressView, addressProjection } from '../../src/projections/ip-control/address-view.ts';
@@ -95,7 +95,10 @@ test('whoever reads or saves in between, and whenever, sees what single events m
     fc.asyncProperty(steps, async (story) => {
       const both = [await opened(addressProjection, readModels), await opened(oneByOne, readModels)] as const;
       for (const [position, { event: happened, customer, after }] of story.entries()) {
-        const told: Recorded = recorded(happened, AT, { stream: `customer-${customer}`, position: BigInt(position) });
+        const told: RecordedEvent = recorded(happened, AT, {
+          stream: `customer-${customer}`,
+          position: BigInt(position),
+        });
         for (const viewCache of both) viewCache.apply(told);
         assert.equal(both[0].takeTouched(), both[1].takeTouched());
         assert.is(both[0].unsavedCount(), both[1].unsavedCount());

@@ -73,7 +73,6 @@ export async function openEventStoreDb(options: EventStoreDbOptions): Promise<Ev
     revision: reads.revision,
     append: appends.append,
     readAll: reads.all,
-    tellAll: reads.all,
     follow: (after, until, passed = () => undefined) => follow(followed, after, until, passed),
     end,
     eventAt: reads.eventAt,

@@ -1,5 +1,5 @@
 import type { Codec } from '../../events/codec.ts';
-import type { Recorded } from '../../kernel/event.ts';
+import type { RecordedEvent } from '../../kernel/event.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { StoreUnavailable } from '../../ports/event-store.ts';
 import type { Log } from '../../ports/log.ts';
@@ -41,7 +41,7 @@ export async function* follow(
   after: bigint,
   signal: AbortSignal,
   passed: (position: bigint) => void,
-): AsyncGenerator<readonly Recorded[], void, undefined> {
+): AsyncGenerator<readonly RecordedEvent[], void, undefined> {
   const { clock, log, codec, progress, closed } = options;
   const over = AbortSignal.any([signal, closed]);
   const backOff = openBackoff(clock);
@@ -84,8 +84,8 @@ function subscription(
 }
 
 /** What comes after the mark, which moves on with it; a server may deliver an event twice. */
-function newEvents(responses: readonly streams.ReadResp[], mark: Mark, codec: Codec): readonly Recorded[] {
-  const events: Recorded[] = [];
+function newEvents(responses: readonly streams.ReadResp[], mark: Mark, codec: Codec): readonly RecordedEvent[] {
+  const events: RecordedEvent[] = [];
   for (const event of eventsIn(responses)) {
     const place = positionOf(event);
     if (place.commit <= mark.handed) continue;

@@ -1,5 +1,5 @@
 import type { Codec } from '../../events/codec.ts';
-import type { Recorded } from '../../kernel/event.ts';
+import type { RecordedEvent } from '../../kernel/event.ts';
 import { BEGINNING, type EventStore, NO_STREAM } from '../../ports/event-store.ts';
 import type { RetryingReads, WireEvent } from './passes.ts';
 import type { Progress } from './progress.ts';
@@ -18,9 +18,9 @@ export type ReadsOptions = Readonly<{
 export type Place = Readonly<{ id: string; revision: bigint; position: bigint }>;
 
 export type Reads = Readonly<{
-  stream: (stream: string, after: bigint) => AsyncIterable<readonly Recorded[]>;
+  stream: (stream: string, after: bigint) => AsyncIterable<readonly RecordedEvent[]>;
   revision: (stream: string) => Promise<bigint>;
-  all: (after: bigint) => AsyncIterable<readonly Recorded[]>;
+  all: (after: bigint) => AsyncIterable<readonly RecordedEvent[]>;
   end: () => Promise<bigint>;
   eventAt: EventStore['eventAt'];
   /** A stretch of a stream. */
@@ -50,7 +50,7 @@ export function openReads({ passes, codec, prefixes, progress }: ReadsOptions): 
     whatIsAt: async (name, from, count) => (await passes.some(readStreamForwards(name, from, count))).map(placeOf),
   };
 
-  async function* stream(name: string, after: bigint): AsyncGenerator<readonly Recorded[], void, undefined> {
+  async function* stream(name: string, after: bigint): AsyncGenerator<readonly RecordedEvent[], void, undefined> {
     let last = after;
     for await (const page of passes.pages(() => readStreamForwards(name, last + 1n))) {
       const events = page.map((event) => recordedEvent(event, codec));
@@ -59,7 +59,7 @@ export function openReads({ passes, codec, prefixes, progress }: ReadsOptions): 
     }
   }
 
-  async function* all(after: bigint): AsyncGenerator<readonly Recorded[], void, undefined> {
+  async function* all(after: bigint): AsyncGenerator<readonly RecordedEvent[], void, undefined> {
     const until = await end();
     let last = after;
     if (last >= until) return;

@@ -1,5 +1,5 @@
 import type { Codec, StoredEvent } from '../../events/codec.ts';
-import type { Recorded } from '../../kernel/event.ts';
+import type { RecordedEvent } from '../../kernel/event.ts';
 import type { streams } from './protocol.ts';
 
 /** A place of `$all`. Our own events have both the same; checkpoints may have not. */
@@ -9,7 +9,7 @@ export type AllPosition = Readonly<{ commit: bigint; prepare: bigint }>;
 const NO_POSITION = 2n ** 64n - 1n;
 
 /** An event as the server gave it, decoded. @throws UndecodableEvent, Error for a server that is too old. */
-export function recordedEvent(event: streams.ReadResp.ReadEvent.RecordedEvent, codec: Codec): Recorded {
+export function recordedEvent(event: streams.ReadResp.ReadEvent.RecordedEvent, codec: Codec): RecordedEvent {
   const { type, data, metadata, ...rest } = storedEvent(event);
   if (rest.position === NO_POSITION)
     throw new Error('the server gives no positions: EventStoreDB 22.10 or newer is needed');

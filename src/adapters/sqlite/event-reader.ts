@@ -1,11 +1,11 @@
 import type Database from 'better-sqlite3';
 import type { Codec } from '../../events/codec.ts';
-import type { Recorded } from '../../kernel/event.ts';
+import type { RecordedEvent } from '../../kernel/event.ts';
 import { type Anchor, BEGINNING, NO_STREAM } from '../../ports/event-store.ts';
 import { damaged, EVENT_COLUMNS, eventOf, type EventRow } from './event-row.ts';
 
 /** `atEnd`: there was nothing more when it was read. */
-export type Page = Readonly<{ events: readonly Recorded[]; atEnd: boolean }>;
+export type Page = Readonly<{ events: readonly RecordedEvent[]; atEnd: boolean }>;
 
 /** Reads the log, synchronously. */
 export type EventReader = Readonly<{
@@ -72,11 +72,11 @@ export function openEventReader(db: Database.Database, { codec, isChecked }: Eve
   };
 
   function page(
-    next: (last: Recorded | undefined) => readonly EventRow[],
-    requireFollows: (event: Recorded, last: Recorded | undefined) => void,
+    next: (last: RecordedEvent | undefined) => readonly EventRow[],
+    requireFollows: (event: RecordedEvent, last: RecordedEvent | undefined) => void,
   ): Page {
-    const events: Recorded[] = [];
-    let last: Recorded | undefined;
+    const events: RecordedEvent[] = [];
+    let last: RecordedEvent | undefined;
     let characters = 0;
     while (events.length < PAGE_EVENTS && characters < PAGE_CHARACTERS) {
       const rows = next(last);
@@ -92,7 +92,7 @@ export function openEventReader(db: Database.Database, { codec, isChecked }: Eve
     return { events, atEnd: false };
   }
 
-  function requireNext(event: Recorded, place: 'position' | 'revision', expected: bigint): void {
+  function requireNext(event: RecordedEvent, place: 'position' | 'revision', expected: bigint): void {
     if (event[place] !== expected) throw damaged(db.name, event, `comes where ${place} ${expected} must be`);
   }
 }

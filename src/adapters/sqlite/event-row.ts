@@ -1,6 +1,6 @@
 import type Database from 'better-sqlite3';
 import { type Codec, isAsSealed, UndecodableEvent } from '../../events/codec.ts';
-import type { Recorded, Sealed } from '../../kernel/event.ts';
+import type { RecordedEvent, Sealed } from '../../kernel/event.ts';
 import { StoreRefused } from '../../ports/store-refused.ts';
 import type { DatabaseKind } from './database.ts';
 
@@ -91,7 +91,7 @@ export type RowReading = Readonly<{
 }>;
 
 /** @throws UndecodableEvent, StoreRefused for an event that is not the one that was sealed */
-export function eventOf(row: EventRow, { codec, checkedFile }: RowReading): Recorded {
+export function eventOf(row: EventRow, { codec, checkedFile }: RowReading): RecordedEvent {
   const [
     position,
     stream,
@@ -120,7 +120,7 @@ export function eventOf(row: EventRow, { codec, checkedFile }: RowReading): Reco
   return codec.decode(stored);
 }
 
-type Placed = Pick<Recorded, 'type' | 'stream' | 'revision' | 'position'>;
+type Placed = Pick<RecordedEvent, 'type' | 'stream' | 'revision' | 'position'>;
 
 /** The one line about a log that holds an event that can't be believed. `problem` goes on after the event's places. */
 export function damaged(file: string, { type, stream, revision, position }: Placed, problem: string): StoreRefused {

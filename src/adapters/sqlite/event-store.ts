@@ -1,5 +1,5 @@
 import type { Codec } from '../../events/codec.ts';
-import type { Recorded } from '../../kernel/event.ts';
+import type { RecordedEvent } from '../../kernel/event.ts';
 import { invariant } from '../../kernel/invariant.ts';
 import {
   AppendTooLarge,
@@ -70,7 +70,6 @@ export function openSqliteEventStore(options: SqliteEventStoreOptions): EventSto
       return queue.add({ stream, expected, events, texts });
     },
     readAll: (after) => upToEnd(after, reader.logPage),
-    tellAll: (after) => upToEnd(after, reader.logPage),
     follow: followers.follow,
     end: () => free(reader.end),
     eventAt: (stream, revision) => free(() => reader.eventAt(stream, revision)),
@@ -94,14 +93,18 @@ export function openSqliteEventStore(options: SqliteEventStoreOptions): EventSto
     return reader.foreignChanges();
   }
 
-  function upToEnd(after: bigint, read: ReadPage): AsyncIterable<readonly Recorded[]> {
+  function upToEnd(after: bigint, read: ReadPage): AsyncIterable<readonly RecordedEvent[]> {
     const end = free(reader.end);
     // Whoever reads meets the failure; nobody may ever read.
     end.catch(() => undefined);
     return upTo(end, after, read);
   }
 
-  async function* upTo(end: Promise<bigint>, after: bigint, read: ReadPage): AsyncGenerator<readonly Recorded[], void> {
+  async function* upTo(
+    end: Promise<bigint>,
+    after: bigint,
+    read: ReadPage,
+  ): AsyncGenerator<readonly RecordedEvent[], void> {
     const to = await end;
     yield* pages(free, after, (last) => read(last, to), 'position');
   }
@@ -125,7 +128,7 @@ async function* pages(
   after: bigint,
   read: (after: bigint) => Page,
   place: 'revision' | 'position',
-): AsyncGenerator<readonly Recorded[], void> {
+): AsyncGenerator<readonly RecordedEvent[], void> {
   for (let last = after; ; await yieldToEventLoop()) {
     const { events, atEnd } = await free(() => read(last));
     const newest = events.at(-1);
@@ -137,8 +140,8 @@ async function* pages(
 }
 
 /** What a group has added to the log, as reading it would give it. */
-function newEvents(group: readonly Append[], outcomes: readonly AppendOutcome[]): readonly Recorded[] {
-  const added: Recorded[] = [];
+function newEvents(group: readonly Append[], outcomes: readonly AppendOutcome[]): readonly RecordedEvent[] {
+  const added: RecordedEvent[] = [];
   for (const [index, { stream, events }] of group.entries()) {
     const outcome = outcomes[index];
     if (outcome === undefined || outcome instanceof WrongExpectedRevision) continue;

@@ -1,13 +1,13 @@
-import type { Recorded } from '../../kernel/event.ts';
+import type { RecordedEvent } from '../../kernel/event.ts';
 import type { Page } from './event-reader.ts';
 import type { FileAccess } from './file-access.ts';
 import { yieldToEventLoop } from '../../concurrency/yield-to-event-loop.ts';
 
 export type Followers = Readonly<{
   /** The log from `after`, then what is appended, until `signal` aborts. */
-  follow: (after: bigint, signal: AbortSignal) => AsyncGenerator<readonly Recorded[], void>;
+  follow: (after: bigint, signal: AbortSignal) => AsyncGenerator<readonly RecordedEvent[], void>;
   /** Hands on what this process has just committed, in the order of the log. */
-  publish: (events: readonly Recorded[]) => void;
+  publish: (events: readonly RecordedEvent[]) => void;
   /** Whether anyone is here to be handed something. */
   any: () => boolean;
   /** Ends every follower with an error. */
@@ -30,7 +30,7 @@ const QUEUE_EVENTS_MAX = 10_000;
 /** One reader of the log. */
 type Seat = {
   /** Committed here since it was at the end, without a gap. */
-  queue: Recorded[];
+  queue: RecordedEvent[];
   /** The position that continues the queue. */
   next: bigint;
   /** Whether the file may hold events that are neither taken nor in the queue. */
@@ -61,7 +61,7 @@ export function createFollowers({ free, readPage, foreignChanges }: FollowersOpt
     },
   };
 
-  async function* follow(after: bigint, signal: AbortSignal): AsyncGenerator<readonly Recorded[], void> {
+  async function* follow(after: bigint, signal: AbortSignal): AsyncGenerator<readonly RecordedEvent[], void> {
     const seat: Seat = { queue: [], next: after + 1n, behind: true, wake: () => undefined };
     if (signal.aborted) return;
     const end = (): void => leave(seat);
@@ -93,7 +93,7 @@ export function createFollowers({ free, readPage, foreignChanges }: FollowersOpt
     seat.wake();
   }
 
-  async function nextPage(seat: Seat, position: bigint): Promise<readonly Recorded[]> {
+  async function nextPage(seat: Seat, position: bigint): Promise<readonly RecordedEvent[]> {
     if (seat.queue.length > 0) return seat.queue.splice(0, PAGE_EVENTS);
     if (!seat.behind) return [];
     await yieldToEventLoop();
@@ -109,7 +109,7 @@ export function createFollowers({ free, readPage, foreignChanges }: FollowersOpt
   }
 }
 
-function hand(seat: Seat, events: readonly Recorded[]): void {
+function hand(seat: Seat, events: readonly RecordedEvent[]): void {
   const last = events.at(-1);
   if (seat.behind || last === undefined) return;
   const next = last.position + 1n;

@@ -1,18 +1,18 @@
-import type { Recorded } from '../../kernel/event.ts';
+import type { RecordedEvent } from '../../kernel/event.ts';
 import type { EventStore } from '../../ports/event-store.ts';
 import { BoundedMap } from '../../kernel/bounded-map.ts';
 
 /** How one attempt of a commit set ended: `overtaken` when its next attempt goes on with it. */
 export type Settlement = 'success' | 'failed' | 'overtaken';
 
-type Told = Settlement | 'slow';
+type Outcome = Settlement | 'slow';
 
 /** Sees commits end, whichever process deploys them. */
 export type CommitWatch = Readonly<{
   /** How this attempt ended, as soon as it has; `undefined` when `signal` aborts first. Only for attempts requested after the watch began. */
   settled: (commitSetId: string, attempt: number, signal: AbortSignal) => Promise<Settlement | undefined>;
   /** As `settled`, or `slow` as soon as the attempt is seen to be: a newer change need not wait for its end. */
-  settledOrSlow: (commitSetId: string, attempt: number, signal: AbortSignal) => Promise<Told | undefined>;
+  settledOrSlow: (commitSetId: string, attempt: number, signal: AbortSignal) => Promise<Outcome | undefined>;
   /** Watches until `signal` aborts; when it has failed, the next run goes on where it ended. @throws StoreUnavailable */
   run: (signal: AbortSignal) => Promise<void>;
 }>;
@@ -24,9 +24,9 @@ export async function openCommitWatch(store: EventStore): Promise<CommitWatch> {
   let position = await store.end();
   const known = new BoundedMap<string, Settlement>(REMEMBERED_MAX);
   const slow = new BoundedMap<string, true>(REMEMBERED_MAX);
-  const waiting = new Map<string, Set<(told: Told) => void>>();
+  const waiting = new Map<string, Set<(told: Outcome) => void>>();
 
-  const told = <T extends Told>(key: string, signal: AbortSignal, isAnswer: (told: Told) => told is T) => {
+  const told = <T extends Outcome>(key: string, signal: AbortSignal, isAnswer: (told: Outcome) => told is T) => {
     const before = known.get(key) ?? (slow.get(key) === undefined ? undefined : 'slow');
     if (before !== undefined && isAnswer(before)) return Promise.resolve(before);
     if (signal.aborted) return Promise.resolve(undefined);
@@ -39,7 +39,7 @@ export async function openCommitWatch(store: EventStore): Promise<CommitWatch> {
         signal.removeEventListener('abort', giveUp);
         resolve(answer);
       };
-      const listen = (said: Told): void => {
+      const listen = (said: Outcome): void => {
         if (isAnswer(said)) finish(said);
       };
       const giveUp = (): void => finish(undefined);
@@ -61,7 +61,7 @@ export async function openCommitWatch(store: EventStore): Promise<CommitWatch> {
     },
   };
 
-  function notice({ type, data }: Recorded): void {
+  function notice({ type, data }: RecordedEvent): void {
     if (!('commitSetId' in data) || !('attempt' in data)) return;
     const commitSetId = String(data.commitSetId);
     const attempt = Number(data.attempt);
@@ -87,10 +87,10 @@ function keyOf(commitSetId: string, attempt: number): string {
   return `${commitSetId}#${attempt}`;
 }
 
-function isSettlement(told: Told): told is Settlement {
+function isSettlement(told: Outcome): told is Settlement {
   return told !== 'slow';
 }
 
-function isAny(_told: Told): _told is Told {
+function isAny(_told: Outcome): _told is Outcome {
   return true;
 }

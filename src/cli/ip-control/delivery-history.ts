@@ -1,5 +1,5 @@
 import { webhookDeliveryEvents } from '../../events/ip-control/webhook-delivery.ts';
-import type { Recorded } from '../../kernel/event.ts';
+import type { RecordedEvent } from '../../kernel/event.ts';
 import { streamName } from '../../kernel/stream-name.ts';
 import type { EventStore } from '../../ports/event-store.ts';
 import type { Application } from '../../application/application.ts';
@@ -7,15 +7,18 @@ import type { Application } from '../../application/application.ts';
 /** The types of events that tell of deliveries. */
 export const DELIVERY_TYPES: readonly string[] = webhookDeliveryEvents.map(({ type }) => type);
 
-type Told = Readonly<{ store: Pick<EventStore, 'read'> }> & Pick<Application, 'isCustomerEvent'>;
+type History = Readonly<{ store: Pick<EventStore, 'read'> }> & Pick<Application, 'isCustomerEvent'>;
 
 /**
  * A customer's history with the deliveries of its webhooks, in the order of the log. Each commit set that is told has a stream of its own for them,
  * whose events come after the commit's: what is kept in memory is a page, and deliveries of its commits that were recorded later.
  */
-export async function* withDeliveries(application: Told, customerId: number): AsyncGenerator<readonly Recorded[]> {
+export async function* withDeliveries(
+  application: History,
+  customerId: number,
+): AsyncGenerator<readonly RecordedEvent[]> {
   const toldBefore = new Set<string>();
-  let later: readonly Recorded[] = [];
+  let later: readonly RecordedEvent[] = [];
   for await (const page of application.store.read(streamName('customer', customerId))) {
     const deliveries = await Promise.all(
       tellingIn(page, application, toldBefore).map((id) => deliveriesOf(application, id)),
@@ -29,12 +32,16 @@ export async function* withDeliveries(application: Told, customerId: number): As
 }
 
 /** Whether an event of the log tells of a delivery to this customer. */
-export function isDeliveryOf(customerId: number, { type, data }: Recorded): boolean {
+export function isDeliveryOf(customerId: number, { type, data }: RecordedEvent): boolean {
   return DELIVERY_TYPES.includes(type) && 'customerId' in data && data.customerId === customerId;
 }
 
 /** The commit sets that these events say are to be told, each where it is said first: a failure and the success after it share a stream. */
-function tellingIn(page: readonly Recorded[], { isCustomerEvent }: Told, toldBefore: Set<string>): readonly string[] {
+function tellingIn(
+  page: readonly RecordedEvent[],
+  { isCustomerEvent }: History,
+  toldBefore: Set<string>,
+): readonly string[] {
   const telling: string[] = [];
   for (const event of page) {
     if (!isCustomerEvent(event) || (event.type !== 'CommitFailed' && event.type !== 'CommitCompleted')) continue;
@@ -47,12 +54,12 @@ function tellingIn(page: readonly Recorded[], { isCustomerEvent }: Told, toldBef
   return telling;
 }
 
-async function deliveriesOf({ store }: Told, commitSetId: string): Promise<readonly Recorded[]> {
-  const events: Recorded[] = [];
+async function deliveriesOf({ store }: History, commitSetId: string): Promise<readonly RecordedEvent[]> {
+  const events: RecordedEvent[] = [];
   for await (const page of store.read(streamName('webhookDelivery', commitSetId))) events.push(...page);
   return events;
 }
 
-function inOrder(events: readonly Recorded[]): readonly Recorded[] {
+function inOrder(events: readonly RecordedEvent[]): readonly RecordedEvent[] {
   return events.toSorted((a, b) => (a.position < b.position ? -1 : 1));
 }

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { customerEvents } from '../../events/ip-control/customer.ts';
 import { regionEvents } from '../../events/ip-control/region.ts';
 import type { EventDefinition } from '../../events/codec.ts';
-import type { Recorded } from '../../kernel/event.ts';
+import type { RecordedEvent } from '../../kernel/event.ts';
 import { streamName } from '../../kernel/stream-name.ts';
 import { BEGINNING } from '../../ports/event-store.ts';
 import { type CommandTools, leaf, outputOf } from '../command.ts';
@@ -26,9 +26,9 @@ type EventOptions = Readonly<{
 /** Events that are shown together, in the order of the log. */
 type History = Readonly<{
   /** What the log holds of it now. */
-  read: () => AsyncIterable<readonly Recorded[]>;
+  read: () => AsyncIterable<readonly RecordedEvent[]>;
   /** Whether an event of the log belongs to it. */
-  includes: (event: Recorded) => boolean;
+  includes: (event: RecordedEvent) => boolean;
   types: readonly string[];
   /** Revisions are those of each stream. */
   hasManyStreams: boolean;
@@ -104,7 +104,7 @@ function requireKnownType({ type }: EventOptions, { types }: History): void {
 async function showEvents(
   archive: Archive,
   history: History,
-  isWanted: (event: Recorded) => boolean,
+  isWanted: (event: RecordedEvent) => boolean,
   options: EventOptions,
   { write }: CommandTools,
 ): Promise<void> {
@@ -134,8 +134,8 @@ async function showEvents(
 
 async function* wantedPages(
   history: History,
-  isWanted: (event: Recorded) => boolean,
-): AsyncGenerator<readonly Recorded[]> {
+  isWanted: (event: RecordedEvent) => boolean,
+): AsyncGenerator<readonly RecordedEvent[]> {
   for await (const page of history.read()) {
     const wanted = page.filter(isWanted);
     if (wanted.length > 0) yield wanted;
@@ -145,7 +145,7 @@ async function* wantedPages(
 async function followEvents(
   archive: Archive,
   history: History,
-  isWanted: (event: Recorded) => boolean,
+  isWanted: (event: RecordedEvent) => boolean,
   options: EventOptions,
   tools: CommandTools,
 ): Promise<void> {
@@ -153,7 +153,7 @@ async function followEvents(
   const interrupted = new AbortController();
   const stop = (): void => interrupted.abort();
   process.once('SIGINT', stop).once('SIGTERM', stop);
-  const show = (event: Recorded): void =>
+  const show = (event: RecordedEvent): void =>
     output.line(output.json ? jsonLine(rowOf(event, history)) : cellsOf(event, history).join('  '));
   // What comes after this moment is followed, so that nothing is shown twice.
   const end = await archive.store.end();
@@ -163,18 +163,21 @@ async function followEvents(
     for (const event of page) if (history.includes(event) && isWanted(event)) show(event);
 }
 
-function rowOf({ id, stream, revision, position, type, data, metadata }: Recorded, { hasManyStreams }: History) {
+function rowOf({ id, stream, revision, position, type, data, metadata }: RecordedEvent, { hasManyStreams }: History) {
   const { at, actor, schema, $correlationId: requestId, hash } = metadata;
   const row = { at, revision, actor, type, data, id, position, requestId, schema, hash };
   return hasManyStreams ? { ...row, stream } : row;
 }
 
-function cellsOf({ stream, revision, type, data, metadata }: Recorded, { hasManyStreams }: History): readonly string[] {
+function cellsOf(
+  { stream, revision, type, data, metadata }: RecordedEvent,
+  { hasManyStreams }: History,
+): readonly string[] {
   const who = [metadata.at, String(revision), metadata.actor, type];
   return [...who, ...(hasManyStreams ? [stream] : []), jsonLine(data)];
 }
 
-function filterOf({ from, to, type }: EventOptions): (event: Recorded) => boolean {
+function filterOf({ from, to, type }: EventOptions): (event: RecordedEvent) => boolean {
   const earliest = from === undefined ? undefined : instantOf('--from', from);
   const latest = to === undefined ? undefined : instantOf('--to', to);
   return (event) => {

@@ -2,7 +2,7 @@ import { Temporal } from '@js-temporal/polyfill';
 import type { Command } from 'commander';
 import type { CustomerEvent } from '../../events/ip-control/customer.ts';
 import { type SourceWhitelist, whitelistStatus } from '../../domain/ip-control/source-whitelist-ledger.ts';
-import type { Recorded } from '../../kernel/event.ts';
+import type { RecordedEvent } from '../../kernel/event.ts';
 import { streamName } from '../../kernel/stream-name.ts';
 import {
   applyToHistory,
@@ -97,6 +97,6 @@ async function historyAt(archive: Archive, customerId: number, at: Temporal.Inst
   return history;
 }
 
-function isCustomerEvent(archive: Archive, event: Recorded): event is Recorded<CustomerEvent> {
+function isCustomerEvent(archive: Archive, event: RecordedEvent): event is RecordedEvent<CustomerEvent> {
   return archive.isCustomerEvent(event);
 }

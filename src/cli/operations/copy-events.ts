@@ -1,5 +1,5 @@
 import { checkLink } from '../../events/hash-chain.ts';
-import type { Recorded } from '../../kernel/event.ts';
+import type { RecordedEvent } from '../../kernel/event.ts';
 import { AppendTooLarge, BEGINNING, type EventStore, WrongExpectedRevision } from '../../ports/event-store.ts';
 import { CommandFailure, EXIT } from '../output.ts';
 
@@ -71,7 +71,7 @@ async function verifyCopied({ from, to }: LogPair, after: Places, last: bigint, 
   if (other !== undefined) throw differs(other, 'somebody else writes to the target');
 }
 
-type Chains = Readonly<{ check: (event: Recorded) => void; streams: () => number }>;
+type Chains = Readonly<{ check: (event: RecordedEvent) => void; streams: () => number }>;
 
 function openChains(): Chains {
   const ends = new Map<string, Readonly<{ revision: bigint; hash: string }>>();
@@ -90,14 +90,14 @@ function openChains(): Chains {
 }
 
 type Writer = Readonly<{
-  write: (event: Recorded) => Promise<void>;
+  write: (event: RecordedEvent) => Promise<void>;
   flush: () => Promise<void>;
   written: () => number;
 }>;
 
 /** One append after another: the order of the log is the order in which they are made. */
 function openWriter(to: EventStore): Writer {
-  let group: Recorded[] = [];
+  let group: RecordedEvent[] = [];
   let characters = 0;
   let written = 0;
   const flush = async (): Promise<void> => {
@@ -118,7 +118,7 @@ function openWriter(to: EventStore): Writer {
   };
 }
 
-async function appendAll(to: EventStore, events: readonly Recorded[]): Promise<void> {
+async function appendAll(to: EventStore, events: readonly RecordedEvent[]): Promise<void> {
   const [first] = events;
   if (first === undefined) return;
   try {
@@ -135,25 +135,27 @@ async function appendAll(to: EventStore, events: readonly Recorded[]): Promise<v
 }
 
 /** The hash covers everything but the revision, and that it is the right one for what is stored is computed anew. */
-function requireSame(event: Recorded, copy: Recorded): void {
+function requireSame(event: RecordedEvent, copy: RecordedEvent): void {
   if (copy.id !== event.id || copy.metadata.hash !== event.metadata.hash || copy.revision !== event.revision)
     throw differs(copy, `the source has ${placeOf(event)} there`);
   if (!checkLink(event.metadata.previousHash, copy)) throw differs(copy, 'it was altered');
 }
 
-function differs(copy: Recorded, how: string): CommandFailure {
+function differs(copy: RecordedEvent, how: string): CommandFailure {
   const message = `the target holds other events: ${placeOf(copy)}: ${how}. Copy into a log that is empty or holds the beginning of this one.`;
   return new CommandFailure(EXIT.conflict, 'target-differs', message);
 }
 
-function notThere(event: Recorded): CommandFailure {
+function notThere(event: RecordedEvent): CommandFailure {
   return new CommandFailure(EXIT.failed, 'not-copied', `${placeOf(event)} was written and is not there.`);
 }
 
-function placeOf({ stream, revision, type, position }: Recorded): string {
+function placeOf({ stream, revision, type, position }: RecordedEvent): string {
   return `${type}, revision ${revision} of ${stream} (position ${position})`;
 }
 
-async function* eventsOf(pages: AsyncIterable<readonly Recorded[]>): AsyncGenerator<Recorded, undefined, undefined> {
+async function* eventsOf(
+  pages: AsyncIterable<readonly RecordedEvent[]>,
+): AsyncGenerator<RecordedEvent, undefined, undefined> {
   for await (const page of pages) yield* page;
 }

@@ -1,4 +1,4 @@
-import type { Recorded } from '../../kernel/event.ts';
+import type { RecordedEvent } from '../../kernel/event.ts';
 import { streamName } from '../../kernel/stream-name.ts';
 import type { EventStore } from '../../ports/event-store.ts';
 
@@ -9,7 +9,7 @@ type Reserved = Readonly<{ customer: string; cidr: string; by: string }>;
 /** Streams that must be there since others speak of them. A chain can't show that all of a stream is gone. */
 export type StreamClaims = Readonly<{
   /** Takes one event of the log as it is stored, in order. */
-  take: (event: Recorded) => void;
+  take: (event: RecordedEvent) => void;
   /** What is missing, one line each; `store` is asked what has come since. */
   problems: (streams: ReadonlySet<string>, store: Pick<EventStore, 'read' | 'revision'>) => Promise<readonly string[]>;
 }>;
@@ -51,7 +51,7 @@ export function openStreamClaims(): StreamClaims {
     },
   };
 
-  function takeSubnet({ type, data, stream, revision }: Recorded): void {
+  function takeSubnet({ type, data, stream, revision }: RecordedEvent): void {
     const subnet = textOf(data, 'subnetId');
     if (type === 'SubnetReserved') {
       const customer = `customer-${textOf(data, 'customerId')}`;
@@ -67,7 +67,7 @@ function textOf(data: object, field: string): string {
   return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
 }
 
-function claimOf({ type, data, stream, revision }: Recorded): Claim | undefined {
+function claimOf({ type, data, stream, revision }: RecordedEvent): Claim | undefined {
   const named = (category: Parameters<typeof streamName>[0], field: string): Claim | undefined => {
     const id = textOf(data, field);
     return id === '' ? undefined : { stream: streamName(category, id), by: `${stream} revision ${revision}` };

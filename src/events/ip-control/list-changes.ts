@@ -1,4 +1,4 @@
-import type { Told } from '../../kernel/event.ts';
+import type { RecordedEvent } from '../../kernel/event.ts';
 import { streamId } from '../../kernel/stream-name.ts';
 import type { CustomerEvent } from './customer.ts';
 import type { ListKind } from './vocabulary.ts';
@@ -35,7 +35,7 @@ export const LIST_EVENTS = [
 ] as const satisfies readonly ListEvent['type'][];
 
 /** The lists that an event is about, as `customer/region/list`; a whitelist request that waits for its review is about none. */
-export function listKeysOf(event: Told<Keyed>): readonly string[] {
+export function listKeysOf(event: RecordedEvent<Keyed>): readonly string[] {
   const customerId = streamId(event.stream);
   // Nearly all events of a log are of these types: asking them which fields they have takes longer than the rest.
   if (event.type === 'AddressesDisabled' || event.type === 'AddressesEnabled') {

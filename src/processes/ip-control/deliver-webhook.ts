@@ -9,7 +9,7 @@ import type { RegionEvent } from '../../events/ip-control/region.ts';
 import { type ListKind, prefixListName } from '../../events/ip-control/vocabulary.ts';
 import type { WebhookDeliveryEvent } from '../../events/ip-control/webhook-delivery.ts';
 import { BoundedMap } from '../../kernel/bounded-map.ts';
-import type { Told } from '../../kernel/event.ts';
+import type { RecordedEvent } from '../../kernel/event.ts';
 import { type Duty, type Mark, markOf, type Perform, type Process, type Since } from '../../kernel/process.ts';
 import { streamId } from '../../kernel/stream-name.ts';
 import type { Clock } from '../../ports/clock.ts';
@@ -63,7 +63,10 @@ export function deliverWebhook(
   }
 }
 
-function evolve(state: DeliverWebhookState | undefined, event: Told<Watched>): DeliverWebhookState | undefined {
+function evolve(
+  state: DeliverWebhookState | undefined,
+  event: RecordedEvent<Watched>,
+): DeliverWebhookState | undefined {
   const queue = state?.queue ?? [];
   switch (event.type) {
     case 'CommitCompleted':
@@ -86,7 +89,7 @@ function evolve(state: DeliverWebhookState | undefined, event: Told<Watched>): D
   }
 }
 
-function notificationOf(event: Told<CommitSettled>): Notification {
+function notificationOf(event: RecordedEvent<CommitSettled>): Notification {
   const { regionId, commitSetId, list, completedAt } = event.data;
   const status = event.type === 'CommitCompleted' ? 'success' : 'failed';
   const customerId = Number(streamId(event.stream));

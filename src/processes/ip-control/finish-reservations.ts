@@ -11,7 +11,7 @@ import type { RegionEvent } from '../../events/ip-control/region.ts';
 import type { RestoreEvent } from '../../events/ip-control/restore.ts';
 import type { CustomerSettings } from '../../events/ip-control/vocabulary.ts';
 import type { Refusal } from '../../kernel/decider.ts';
-import type { Told } from '../../kernel/event.ts';
+import type { RecordedEvent } from '../../kernel/event.ts';
 import type { Duty, Perform, Process } from '../../kernel/process.ts';
 
 type Watched =
@@ -56,7 +56,7 @@ export const finishReservations: Process<Watched, UnfinishedReservation, FinishR
   wakesIn: () => undefined,
 };
 
-function keyOf(event: Told<Watched>): string {
+function keyOf(event: RecordedEvent<Watched>): string {
   switch (event.type) {
     case 'CustomerNameReserved':
     case 'CustomerRegistered':
@@ -72,7 +72,7 @@ function keyOf(event: Told<Watched>): string {
   }
 }
 
-function evolve(event: Told<Watched>): UnfinishedReservation | undefined {
+function evolve(event: RecordedEvent<Watched>): UnfinishedReservation | undefined {
   switch (event.type) {
     case 'CustomerNameReserved':
       return { kind: 'customer', ...event.data };

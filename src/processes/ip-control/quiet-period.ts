@@ -5,7 +5,7 @@ import type { CustomerEvent } from '../../events/ip-control/customer.ts';
 import { LIST_EVENTS, type ListEvent, listKeysOf, listOf } from '../../events/ip-control/list-changes.ts';
 import type { ListKind } from '../../events/ip-control/vocabulary.ts';
 import { isRefusal } from '../../kernel/decider.ts';
-import type { Told } from '../../kernel/event.ts';
+import type { RecordedEvent } from '../../kernel/event.ts';
 import { type Duty, type Mark, markOf, type Perform, type Process, type Since } from '../../kernel/process.ts';
 import { streamId } from '../../kernel/stream-name.ts';
 import type { Ids } from '../../ports/ids.ts';
@@ -70,7 +70,11 @@ export function quietPeriod(settings: QuietPeriodSettings): Process<Watched, Qui
   };
 }
 
-function evolve(before: QuietPeriodState | undefined, event: Told<Watched>, key: string): QuietPeriodState | undefined {
+function evolve(
+  before: QuietPeriodState | undefined,
+  event: RecordedEvent<Watched>,
+  key: string,
+): QuietPeriodState | undefined {
   const state = before ?? {
     customerId: Number(streamId(event.stream)),
     regionId: Number(key.split('/')[1]),

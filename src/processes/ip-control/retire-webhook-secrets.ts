@@ -1,7 +1,7 @@
 import { type RetireDependencies, retireWebhookSecret } from '../../commands/ip-control/retire-webhook-secret.ts';
 import type { CustomerEvent } from '../../events/ip-control/customer.ts';
 import { isRefusal } from '../../kernel/decider.ts';
-import type { Told } from '../../kernel/event.ts';
+import type { RecordedEvent } from '../../kernel/event.ts';
 import { type Duty, type Mark, markOf, type Perform, type Process, type Since } from '../../kernel/process.ts';
 import { streamId } from '../../kernel/stream-name.ts';
 
@@ -38,7 +38,7 @@ export const retireWebhookSecrets: Process<Watched, RetireWebhookSecretsState, R
 
 function evolve(
   state: RetireWebhookSecretsState | undefined,
-  event: Told<Watched>,
+  event: RecordedEvent<Watched>,
 ): RetireWebhookSecretsState | undefined {
   const known = state?.earlier ?? [];
   const earlier =
@@ -50,7 +50,7 @@ function evolve(
 
 function afterRotation(
   known: readonly Earlier[],
-  event: Told<Extract<Watched, { type: 'WebhookSecretRotated' }>>,
+  event: RecordedEvent<Extract<Watched, { type: 'WebhookSecretRotated' }>>,
 ): readonly Earlier[] {
   const { previous } = event.data;
   if (previous === undefined) return known.map((one) => ({ ...one, milliseconds: 0 }));

@@ -2,7 +2,7 @@ import type { RegionCommand } from '../../commands/ip-control/region.ts';
 import type { RegionEvent } from '../../events/ip-control/region.ts';
 import type { RouterCheckResult, RouterUpkeepEvent } from '../../events/ip-control/router-upkeep.ts';
 import { isRefusal } from '../../kernel/decider.ts';
-import type { Told } from '../../kernel/event.ts';
+import type { RecordedEvent } from '../../kernel/event.ts';
 import type { Duty, Perform, Process } from '../../kernel/process.ts';
 import { reconcileRouter, type ReconcileDependencies } from './pushing/reconcile-router.ts';
 
@@ -56,7 +56,7 @@ export const routerMaintenance: Process<Watched, KeepRouterState, KeepRouterDuty
   wakesIn: () => undefined,
 };
 
-function evolve(before: KeepRouterState | undefined, event: Told<Watched>): KeepRouterState | undefined {
+function evolve(before: KeepRouterState | undefined, event: RecordedEvent<Watched>): KeepRouterState | undefined {
   const { regionId, router } = event.data;
   const state = before ?? { regionId, router, enabledAt: null, checks: [] };
   switch (event.type) {

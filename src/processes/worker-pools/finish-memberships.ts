@@ -3,7 +3,7 @@ import type { ScopeLimits } from '../../events/worker-pools/limits.ts';
 import type { ScopeEvent } from '../../events/worker-pools/scope.ts';
 import type { WorkerPoolEvent } from '../../events/worker-pools/worker-pool.ts';
 import { isRefusal } from '../../kernel/decider.ts';
-import type { Told } from '../../kernel/event.ts';
+import type { RecordedEvent } from '../../kernel/event.ts';
 import type { Duty, Perform, Process } from '../../kernel/process.ts';
 
 type Watched =
@@ -60,7 +60,7 @@ function unknown(key: string): MembershipState {
   return { scope, pool, admitted: null, isAdded: false };
 }
 
-function changed(state: MembershipState, event: Told<Watched>): MembershipState {
+function changed(state: MembershipState, event: RecordedEvent<Watched>): MembershipState {
   switch (event.type) {
     case 'WorkerPoolScopeAdmitted': {
       const { priority, limits } = event.data;

@@ -10,7 +10,7 @@ import type { WorkerPoolEvent } from '../../events/worker-pools/worker-pool.ts';
 import type { WorkerEvent } from '../../events/worker-pools/worker.ts';
 import { BoundedMap } from '../../kernel/bounded-map.ts';
 import { isRefusal, type Refusal } from '../../kernel/decider.ts';
-import type { Told } from '../../kernel/event.ts';
+import type { RecordedEvent } from '../../kernel/event.ts';
 import type { Duty, Perform, Process } from '../../kernel/process.ts';
 import type { Clock } from '../../ports/clock.ts';
 import {
@@ -77,7 +77,7 @@ export const instanceLifecycle: Process<Watched, RunState, InstanceDuty> = {
   wakesIn: () => undefined,
 };
 
-function evolve(state: RunState | undefined, event: Told<Watched>): RunState | undefined {
+function evolve(state: RunState | undefined, event: RecordedEvent<Watched>): RunState | undefined {
   if (event.type === 'InstanceReserved') {
     const { worker, pool, run, because } = event.data;
     return { worker, pool, run, because, step: 'reserved', hasTask: false, ending: null, poolDeleted: false };

@@ -1,4 +1,4 @@
-import type { Told } from '../../kernel/event.ts';
+import type { RecordedEvent } from '../../kernel/event.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { type Anchor, BEGINNING, type EventStore, StoreUnavailable } from '../../ports/event-store.ts';
 import type { Log } from '../../ports/log.ts';
@@ -184,7 +184,7 @@ class LogProjector implements Projector {
   async #catchUp(progress?: (done: bigint, end: bigint) => void, signal?: AbortSignal): Promise<void> {
     const end = await this.#with.store.end();
     const { catchUpFlushMilliseconds = CATCH_UP_FLUSH_MILLISECONDS } = this.#with;
-    for await (const page of this.#with.store.tellAll(this.#lowest())) {
+    for await (const page of this.#with.store.readAll(this.#lowest())) {
       if (signal?.aborted === true) return;
       await this.#take(page);
       if (this.#saver.isUnsavedFor(catchUpFlushMilliseconds)) await this.#saver.save();
@@ -194,9 +194,9 @@ class LogProjector implements Projector {
     this.#reach(end);
   }
 
-  async #take(page: readonly Told[]): Promise<void> {
+  async #take(page: readonly RecordedEvent[]): Promise<void> {
     const last = page.at(-1);
-    const anchor = last === undefined ? undefined : (anchorIn(last) ?? (await this.#lookUp(last)));
+    const anchor = last === undefined ? undefined : anchorOf(last);
     const shares = this.#sharesOf(page);
     for (const [feed, share] of shares) {
       const fetching = feed.prepare(share);
@@ -211,17 +211,9 @@ class LogProjector implements Projector {
     await this.#saver.applied();
   }
 
-  /** The anchor of an event that was told without its hash. */
-  async #lookUp({ stream, revision, position }: Told): Promise<Anchor> {
-    const { store } = this.#with;
-    const found = await store.eventAt(stream, revision);
-    if (found?.position === position) return { stream, revision, ...found };
-    throw new Error(`${store.name} does not hold the event at ${position} any more that it has just told`);
-  }
-
   /** Who must see which events: most events concern few views. */
-  #sharesOf(page: readonly Told[]): ReadonlyMap<ProjectionTarget, readonly Told[]> {
-    const shares = new Map<ProjectionTarget, Told[]>();
+  #sharesOf(page: readonly RecordedEvent[]): ReadonlyMap<ProjectionTarget, readonly RecordedEvent[]> {
+    const shares = new Map<ProjectionTarget, RecordedEvent[]>();
     for (const event of page) {
       for (const feed of this.#feedsOf(event.type)) {
         const share = shares.get(feed);
@@ -339,8 +331,8 @@ class LogProjector implements Projector {
   }
 }
 
-function anchorIn({ stream, revision, position, metadata: { hash } }: Told): Anchor | undefined {
-  return hash === undefined ? undefined : { stream, revision, position, hash };
+function anchorOf({ stream, revision, position, metadata: { hash } }: RecordedEvent): Anchor {
+  return { stream, revision, position, hash };
 }
 
 type Reopening = Readonly<{ promise: Promise<void>; resolve: () => void; reject: (error: unknown) => void }>;

@@ -1,4 +1,4 @@
-import type { Event, Told } from '../../kernel/event.ts';
+import type { Event, RecordedEvent } from '../../kernel/event.ts';
 import { isHandled } from '../../kernel/event.ts';
 import type { Batch, Projection } from '../../kernel/projection.ts';
 import { type Anchor, BEGINNING } from '../../ports/event-store.ts';
@@ -41,9 +41,9 @@ export type ViewCache<V extends object> = Views<V> &
     /** The newest position applied. */
     position: () => bigint;
     /** Brings the views that these events change into memory, so that `apply` need not wait. */
-    prepare: (events: readonly Told[]) => Promise<void> | undefined;
+    prepare: (events: readonly RecordedEvent[]) => Promise<void> | undefined;
     /** Applies one event, once: what the shelf or the view has applied already is passed over. Prepared events only. */
-    apply: (event: Told) => void;
+    apply: (event: RecordedEvent) => void;
     /** Everything up to this event was applied, or does not concern it. */
     advance: (anchor: Anchor) => void;
     /** The keys whose views changed since the last call. */
@@ -143,7 +143,7 @@ class ProjectionViewCache<E extends Event, V extends object> implements ViewCach
     return this.#position;
   }
 
-  prepare(events: readonly Told[]): Promise<void> | undefined {
+  prepare(events: readonly RecordedEvent[]): Promise<void> | undefined {
     if (this.#isWhole) return undefined;
     let missing: Set<string> | undefined;
     for (const event of events) {
@@ -157,7 +157,7 @@ class ProjectionViewCache<E extends Event, V extends object> implements ViewCach
       : this.#fetch(this.#collection, [...missing]);
   }
 
-  apply(event: Told): void {
+  apply(event: RecordedEvent): void {
     if (event.position <= this.#position) return;
     if (isHandled<E>(this.handles, event)) {
       for (const key of this.#projection.keysOf(event)) this.#applyTo(key, event);
@@ -172,7 +172,7 @@ class ProjectionViewCache<E extends Event, V extends object> implements ViewCach
     this.#anchor = anchor;
   }
 
-  #applyTo(key: string, event: Told<E>): void {
+  #applyTo(key: string, event: RecordedEvent<E>): void {
     const entry = this.#entries.get(key);
     if (entry !== undefined && event.position <= entry.position) return;
     if (entry === undefined || !this.#takes(entry, event)) {
@@ -199,7 +199,7 @@ class ProjectionViewCache<E extends Event, V extends object> implements ViewCach
   }
 
   /** Whether the event can wait, in a batch with others, until somebody looks at the view. */
-  #takes(entry: Entry<E, V>, event: Told<E>): boolean {
+  #takes(entry: Entry<E, V>, event: RecordedEvent<E>): boolean {
     if (this.#projection.batch === undefined || entry.view === undefined) return false;
     const batch = entry.batch ?? this.#projection.batch(entry.view);
     if (!batch.take(event)) return false;

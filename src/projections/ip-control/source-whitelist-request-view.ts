@@ -1,6 +1,6 @@
 import type { CustomerEvent } from '../../events/ip-control/customer.ts';
 import type { Evidence } from '../../events/ip-control/source-whitelist.ts';
-import type { Told } from '../../kernel/event.ts';
+import type { RecordedEvent } from '../../kernel/event.ts';
 import type { Projection } from '../../kernel/projection.ts';
 import { streamId } from '../../kernel/stream-name.ts';
 
@@ -59,6 +59,6 @@ export const whitelistRequestProjection: Projection<Shown, WhitelistRequestView>
   },
 };
 
-function deedOf({ metadata: { at, actor } }: Told<Shown>): Deed {
+function deedOf({ metadata: { at, actor } }: RecordedEvent<Shown>): Deed {
   return { at, by: actor };
 }

@@ -7,7 +7,7 @@ import {
   type WhitelistJson,
 } from '../../domain/ip-control/source-whitelist-ledger.ts';
 import type { CustomerEvent } from '../../events/ip-control/customer.ts';
-import type { Told } from '../../kernel/event.ts';
+import type { RecordedEvent } from '../../kernel/event.ts';
 import type { Projection } from '../../kernel/projection.ts';
 import { streamId } from '../../kernel/stream-name.ts';
 
@@ -62,7 +62,7 @@ export const sourceWhitelistProjection: Projection<Shown, SourceWhitelistView> =
   },
 };
 
-function submittedAfter(before: ReadonlyMap<string, string>, event: Told<Shown>): ReadonlyMap<string, string> {
+function submittedAfter(before: ReadonlyMap<string, string>, event: RecordedEvent<Shown>): ReadonlyMap<string, string> {
   switch (event.type) {
     case 'SourceWhitelistSubmitted':
       return new Map(before).set(event.data.requestId, event.metadata.at);

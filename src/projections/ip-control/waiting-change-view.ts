@@ -1,6 +1,6 @@
 import { LIST_EVENTS, type ListEvent, listKeysOf, listOf } from '../../events/ip-control/list-changes.ts';
 import type { ListKind } from '../../events/ip-control/vocabulary.ts';
-import type { Told } from '../../kernel/event.ts';
+import type { RecordedEvent } from '../../kernel/event.ts';
 import type { Projection } from '../../kernel/projection.ts';
 import { streamId } from '../../kernel/stream-name.ts';
 
@@ -25,7 +25,7 @@ export const waitingChangeProjection: Projection<ListEvent, WaitingChangeView> =
 
 function evolve(
   before: WaitingChangeView | undefined,
-  event: Told<ListEvent>,
+  event: RecordedEvent<ListEvent>,
   key: string,
 ): WaitingChangeView | undefined {
   switch (event.type) {
@@ -47,7 +47,11 @@ function evolve(
 }
 
 /** Most events of a log come by here, of lists that wait already. */
-function changed(before: WaitingChangeView | undefined, event: Told<ListEvent>, key: string): WaitingChangeView {
+function changed(
+  before: WaitingChangeView | undefined,
+  event: RecordedEvent<ListEvent>,
+  key: string,
+): WaitingChangeView {
   const waitingSince = event.metadata.at;
   if (before !== undefined) return before.waitingSince === null ? { ...before, waitingSince } : before;
   const [customerId, regionId] = [Number(streamId(event.stream)), Number(key.split('/')[1])];

@@ -1,7 +1,7 @@
 import { systemClock } from '../../../src/adapters/clock.ts';
 import { type EventStoreDbOptions, openEventStoreDb } from '../../../src/adapters/eventstoredb/event-store.ts';
 import { createLog } from '../../../src/adapters/log.ts';
-import type { Recorded } from '../../../src/kernel/event.ts';
+import type { RecordedEvent } from '../../../src/kernel/event.ts';
 import type { EventStore } from '../../../src/ports/event-store.ts';
 import { sampleCodec } from '../../contracts/sample-events.ts';
 
@@ -23,14 +23,14 @@ export function openStore({ port, ...options }: Opening): Promise<EventStore> {
 }
 
 /** Everything that an iteration gives. */
-export async function all(pages: AsyncIterable<readonly Recorded[]>): Promise<readonly Recorded[]> {
-  const events: Recorded[] = [];
+export async function all(pages: AsyncIterable<readonly RecordedEvent[]>): Promise<readonly RecordedEvent[]> {
+  const events: RecordedEvent[] = [];
   for await (const page of pages) events.push(...page);
   return events;
 }
 
 /** The texts of notes. */
-export function textsOf(events: readonly Recorded[]): readonly string[] {
+export function textsOf(events: readonly RecordedEvent[]): readonly string[] {
   return events.map(({ data }) => ('text' in data ? String(data.text) : ''));
 }
 
@@ -47,9 +47,9 @@ export function following(
   store: EventStore,
   after: bigint,
   wanted = Number.POSITIVE_INFINITY,
-): Readonly<{ seen: Recorded[]; passed: bigint[]; stop: () => void; ended: Promise<void> }> {
+): Readonly<{ seen: RecordedEvent[]; passed: bigint[]; stop: () => void; ended: Promise<void> }> {
   const stop = new AbortController();
-  const seen: Recorded[] = [];
+  const seen: RecordedEvent[] = [];
   const passed: bigint[] = [];
   const ended = (async () => {
     for await (const page of store.follow(after, stop.signal, (position) => void passed.push(position))) {

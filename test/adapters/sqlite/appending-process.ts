@@ -3,7 +3,7 @@
 import { once } from 'node:events';
 import { createLog } from '../../../src/adapters/log.ts';
 import { openSqliteEventStore } from '../../../src/adapters/sqlite/event-store.ts';
-import type { Recorded } from '../../../src/kernel/event.ts';
+import type { RecordedEvent } from '../../../src/kernel/event.ts';
 import { NO_STREAM, StoreUnavailable, WrongExpectedRevision } from '../../../src/ports/event-store.ts';
 import { sampleCodec, sealed } from '../../contracts/sample-events.ts';
 
@@ -55,8 +55,8 @@ async function appendAgainstOthers(writer: string, count: number): Promise<void>
   process.stdout.write('done\n');
 }
 
-async function lastOf(stream: string): Promise<Recorded | undefined> {
-  let last: Recorded | undefined;
+async function lastOf(stream: string): Promise<RecordedEvent | undefined> {
+  let last: RecordedEvent | undefined;
   for await (const page of store.read(stream)) last = page.at(-1);
   return last;
 }

@@ -13,7 +13,7 @@ import { EVENT_LOG } from '../../../src/adapters/sqlite/event-row.ts';
 import { openSqliteEventStore } from '../../../src/adapters/sqlite/event-store.ts';
 import { asStored, type Codec, UndecodableEvent } from '../../../src/events/codec.ts';
 import { checkLink } from '../../../src/events/hash-chain.ts';
-import type { Recorded } from '../../../src/kernel/event.ts';
+import type { RecordedEvent } from '../../../src/kernel/event.ts';
 import { BEGINNING, type EventStore, NO_STREAM, StoreUnavailable } from '../../../src/ports/event-store.ts';
 import { StoreRefused } from '../../../src/ports/store-refused.ts';
 import { eventStoreContract } from '../../contracts/event-store.ts';
@@ -324,15 +324,15 @@ function limitFileSize({ pid }: ChildProcessWithoutNullStreams, limit: string): 
   assert.is(spawnSync('prlimit', ['--pid', String(pid), `--fsize=${limit}`]).status, 0);
 }
 
-async function all(pages: AsyncIterable<readonly Recorded[]>): Promise<readonly Recorded[]> {
-  const events: Recorded[] = [];
+async function all(pages: AsyncIterable<readonly RecordedEvent[]>): Promise<readonly RecordedEvent[]> {
+  const events: RecordedEvent[] = [];
   for await (const page of pages) events.push(...page);
   return events;
 }
 
-async function followUntil(store: EventStore, count: number): Promise<readonly Recorded[]> {
+async function followUntil(store: EventStore, count: number): Promise<readonly RecordedEvent[]> {
   const stop = new AbortController();
-  const events: Recorded[] = [];
+  const events: RecordedEvent[] = [];
   for await (const page of store.follow(BEGINNING, stop.signal)) {
     events.push(...page);
     if (events.length >= count) stop.abort();
@@ -347,7 +347,7 @@ function failureOf(work: Promise<unknown>): Promise<unknown> {
   );
 }
 
-function assertChain(events: readonly Recorded[]): void {
+function assertChain(events: readonly RecordedEvent[]): void {
   let previousHash = '';
   for (const [index, event] of events.entries()) {
     assert.is(event.revision, BigInt(index));
@@ -356,6 +356,6 @@ function assertChain(events: readonly Recorded[]): void {
   }
 }
 
-function textOf({ data }: Recorded): string {
+function textOf({ data }: RecordedEvent): string {
   return 'text' in data ? String(data.text) : '';
 }

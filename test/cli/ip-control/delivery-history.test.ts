@@ -4,7 +4,7 @@ import * as assert from 'uvu/assert';
 import { isDeliveryOf, withDeliveries } from '../../../src/cli/ip-control/delivery-history.ts';
 import { type CustomerEvent, customerEvents } from '../../../src/events/ip-control/customer.ts';
 import type { WebhookDeliveryEvent } from '../../../src/events/ip-control/webhook-delivery.ts';
-import type { Recorded } from '../../../src/kernel/event.ts';
+import type { RecordedEvent } from '../../../src/kernel/event.ts';
 import { commitCompleted, commitFailed, disabled } from '../../commands/ip-control/customer-examples.ts';
 import { recorded } from '../../specification.ts';
 
@@ -13,8 +13,8 @@ const INSTANT = '2026-11-27T12:00:00Z';
 
 /** A log of one customer and its deliveries as it grows. `says` adds an event of the customer, `delivers` one of a commit set. */
 function openLog() {
-  const events: Recorded[] = [];
-  const streams = new Map<string, Recorded[]>();
+  const events: RecordedEvent[] = [];
+  const streams = new Map<string, RecordedEvent[]>();
   const add = (stream: string, event: CustomerEvent | WebhookDeliveryEvent): void => {
     const own = streams.get(stream) ?? [];
     streams.set(stream, own);
@@ -38,7 +38,7 @@ function openLog() {
 async function pagesOf(
   { streams }: Pick<ReturnType<typeof openLog>, 'streams'>,
   pageSize: number,
-): Promise<readonly (readonly Recorded[])[]> {
+): Promise<readonly (readonly RecordedEvent[])[]> {
   const application = {
     store: {
       read: async function* (stream: string) {
@@ -48,7 +48,7 @@ async function pagesOf(
     },
     isCustomerEvent: (event: { type: string }): event is CustomerEvent => CUSTOMER_TYPES.has(event.type),
   };
-  const pages: (readonly Recorded[])[] = [];
+  const pages: (readonly RecordedEvent[])[] = [];
   for await (const page of withDeliveries(application, 7)) pages.push(page);
   return pages;
 }

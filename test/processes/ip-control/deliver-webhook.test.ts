@@ -2,7 +2,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { CustomerEvent } from '../../../src/events/ip-control/customer.ts';
 import type { WebhookDeliveryEvent } from '../../../src/events/ip-control/webhook-delivery.ts';
-import { isHandled, type Told } from '../../../src/kernel/event.ts';
+import { isHandled, type RecordedEvent } from '../../../src/kernel/event.ts';
 import type { Mark } from '../../../src/kernel/process.ts';
 import { deliverWebhook } from '../../../src/processes/ip-control/deliver-webhook.ts';
 import { dutiesAfter, recorded, specifyProcess } from '../../specification.ts';
@@ -17,7 +17,7 @@ const at = (time: string): string => `2026-11-27T${time}Z`;
 
 function watched(history: readonly Happening[]): readonly Watched[] {
   return history
-    .map(([time, event, customerId = 7], index): Told => {
+    .map(([time, event, customerId = 7], index): RecordedEvent => {
       const stream = event.type.startsWith('Webhook') ? 'webhookDelivery-c1' : `customer-${customerId}`;
       return recorded(event, at(time), { stream, revision: BigInt(index) });
     })

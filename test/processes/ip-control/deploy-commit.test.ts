@@ -1,7 +1,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { CustomerEvent } from '../../../src/events/ip-control/customer.ts';
-import { isHandled, type Told } from '../../../src/kernel/event.ts';
+import { isHandled, type RecordedEvent } from '../../../src/kernel/event.ts';
 import { deployCommit } from '../../../src/processes/ip-control/deploy-commit.ts';
 import { dutiesAfter, recordedInOrder, specifyProcess } from '../../specification.ts';
 import {
@@ -17,7 +17,7 @@ const handles = new Set<string>(deployCommit.handles);
 type Watched = Parameters<typeof deployCommit.keysOf>[0];
 
 function watched(events: readonly CustomerEvent[], stream = 'customer-7'): readonly Watched[] {
-  const all: readonly Told[] = recordedInOrder(events, NOW, 0, stream);
+  const all: readonly RecordedEvent[] = recordedInOrder(events, NOW, 0, stream);
   return all.filter((event): event is Watched => isHandled(handles, event));
 }
 

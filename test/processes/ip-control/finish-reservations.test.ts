@@ -2,7 +2,7 @@ import { test } from 'uvu';
 import type { CustomerEvent } from '../../../src/events/ip-control/customer.ts';
 import type { DirectoryEvent } from '../../../src/events/ip-control/directory.ts';
 import type { RegionEvent } from '../../../src/events/ip-control/region.ts';
-import { isHandled, type Told } from '../../../src/kernel/event.ts';
+import { isHandled, type RecordedEvent } from '../../../src/kernel/event.ts';
 import { finishReservations } from '../../../src/processes/ip-control/finish-reservations.ts';
 import { recordedInOrder, specifyProcess } from '../../specification.ts';
 import { assigned, registered, released, SETTINGS } from '../../commands/ip-control/customer-examples.ts';
@@ -12,7 +12,7 @@ const handles = new Set<string>(finishReservations.handles);
 type Watched = Parameters<typeof finishReservations.keysOf>[0];
 
 function given(...events: readonly (CustomerEvent | DirectoryEvent | RegionEvent)[]) {
-  const all: readonly Told[] = recordedInOrder(events, NOW);
+  const all: readonly RecordedEvent[] = recordedInOrder(events, NOW);
   return specifyProcess(finishReservations).given(
     ...all.filter((event): event is Watched => isHandled(handles, event)),
   );

@@ -7,7 +7,7 @@ import { commitKey, type CustomerState } from '../../../src/commands/ip-control/
 import type { CustomerEvent } from '../../../src/events/ip-control/customer.ts';
 import type { ListKind } from '../../../src/events/ip-control/vocabulary.ts';
 import { isRefusal } from '../../../src/kernel/decider.ts';
-import { isHandled, type Told } from '../../../src/kernel/event.ts';
+import { isHandled, type RecordedEvent } from '../../../src/kernel/event.ts';
 import { quietPeriod } from '../../../src/processes/ip-control/quiet-period.ts';
 import { dutiesAfter, foldViews, recorded, sinceAt, specifyProcess } from '../../specification.ts';
 import {
@@ -49,7 +49,7 @@ function watched(
   history: readonly (readonly [time: string, event: CustomerEvent, customerId?: number])[],
 ): readonly Watched[] {
   return history
-    .map(([time, event, customerId = 7], index): Told =>
+    .map(([time, event, customerId = 7], index): RecordedEvent =>
       recorded(event, at(time), { stream: `customer-${customerId}`, revision: BigInt(index) }),
     )
     .filter((event): event is Watched => isHandled(handles, event));

@@ -1,6 +1,6 @@
 import { test } from 'uvu';
 import type { CustomerEvent } from '../../../src/events/ip-control/customer.ts';
-import { isHandled, type Told } from '../../../src/kernel/event.ts';
+import { isHandled, type RecordedEvent } from '../../../src/kernel/event.ts';
 import { retireWebhookSecrets as process } from '../../../src/processes/ip-control/retire-webhook-secrets.ts';
 import { recorded, specifyProcess } from '../../specification.ts';
 
@@ -19,7 +19,9 @@ const retired = (secretId: string): CustomerEvent => ({ type: 'WebhookSecretReti
 const retirement = (secretId: string) => ({ type: 'RetireWebhookSecret', data: { customerId: 7, secretId } }) as const;
 
 function given(...history: readonly (readonly [time: string, event: CustomerEvent])[]) {
-  const told = history.map(([time, event], index): Told => recorded(event, at(time), { revision: BigInt(index) }));
+  const told = history.map(([time, event], index): RecordedEvent =>
+    recorded(event, at(time), { revision: BigInt(index) }),
+  );
   return specifyProcess(process).given(...told.filter((event): event is Watched => isHandled(handles, event)));
 }
 

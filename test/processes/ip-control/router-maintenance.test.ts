@@ -1,7 +1,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { RegionEvent } from '../../../src/events/ip-control/region.ts';
-import { isHandled, type Told } from '../../../src/kernel/event.ts';
+import { isHandled, type RecordedEvent } from '../../../src/kernel/event.ts';
 import { routerMaintenance } from '../../../src/processes/ip-control/router-maintenance.ts';
 import { dutiesAfter, recordedInOrder, specifyProcess } from '../../specification.ts';
 
@@ -17,7 +17,7 @@ const removed: RegionEvent = { type: 'RouterRemoved', data: about };
 const catchUp = { type: 'CatchUpRouter', data: about } as const;
 
 function watched(events: readonly RegionEvent[]): readonly Watched[] {
-  const all: readonly Told[] = recordedInOrder(events, NOW, 0, 'region-3');
+  const all: readonly RecordedEvent[] = recordedInOrder(events, NOW, 0, 'region-3');
   return all.filter((event): event is Watched => isHandled(handles, event));
 }
 

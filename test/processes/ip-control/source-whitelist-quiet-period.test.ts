@@ -1,7 +1,7 @@
 import { test } from 'uvu';
 import type { CustomerEvent } from '../../../src/events/ip-control/customer.ts';
 import type { ListKind } from '../../../src/events/ip-control/vocabulary.ts';
-import { isHandled, type Told } from '../../../src/kernel/event.ts';
+import { isHandled, type RecordedEvent } from '../../../src/kernel/event.ts';
 import { quietPeriod } from '../../../src/processes/ip-control/quiet-period.ts';
 import { recordedInOrder, specifyProcess } from '../../specification.ts';
 import { disabled } from '../../commands/ip-control/customer-examples.ts';
@@ -20,7 +20,7 @@ const handles = new Set<string>(process.handles);
 
 /** One event a minute, from 12:00 on. */
 function given(...events: readonly CustomerEvent[]) {
-  const all: readonly Told[] = recordedInOrder(events, '2026-11-27T12:00:00Z', 60);
+  const all: readonly RecordedEvent[] = recordedInOrder(events, '2026-11-27T12:00:00Z', 60);
   type Watched = Parameters<typeof process.keysOf>[0];
   return specifyProcess(process).given(...all.filter((event): event is Watched => isHandled(handles, event)));
 }

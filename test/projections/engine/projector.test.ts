@@ -206,8 +206,8 @@ test('after a restart the views are as before, without reading the log again', a
   let reads = 0;
   const store: EventStore = {
     ...log.store,
-    tellAll: async function* (after) {
-      for await (const page of log.store.tellAll(after)) {
+    readAll: async function* (after) {
+      for await (const page of log.store.readAll(after)) {
         reads += page.length;
         yield page;
       }
@@ -416,9 +416,9 @@ test('until the swap, readers see the old documents; afterwards nothing is missi
       readModels,
       store: {
         ...log.store,
-        tellAll: async function* (after) {
+        readAll: async function* (after) {
           assert.equal(await storedDocuments(readModels, viewCaches), before);
-          yield* log.store.tellAll(after);
+          yield* log.store.readAll(after);
           growths += 1;
           if (growths < 4) await tell([[0, 100 + growths]]);
         },
@@ -512,9 +512,9 @@ test('of two rebuilds at once the slower one gives up, and says why', async ({ l
       readModels: one,
       store: {
         ...log.store,
-        tellAll: async function* (after) {
+        readAll: async function* (after) {
           await rebuildProjections(Object.values(openShelves(two)), { ...log, readModels: two }, () => undefined);
-          yield* log.store.tellAll(after);
+          yield* log.store.readAll(after);
         },
       },
     },

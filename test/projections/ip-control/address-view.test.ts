@@ -1,7 +1,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { CustomerEvent } from '../../../src/events/ip-control/customer.ts';
-import { isHandled, type Told } from '../../../src/kernel/event.ts';
+import { isHandled, type RecordedEvent } from '../../../src/kernel/event.ts';
 import { type AddressView, addressProjection } from '../../../src/projections/ip-control/address-view.ts';
 import { subnetStatus } from '../../../src/domain/ip-control/subnet-status.ts';
 import { foldViews, recordedInOrder } from '../../specification.ts';
@@ -21,7 +21,7 @@ type Shown = Parameters<typeof addressProjection.keysOf>[0];
 
 /** Customer 7's view after these events. */
 function viewAfter(...events: readonly CustomerEvent[]): AddressView | undefined {
-  const all: readonly Told[] = recordedInOrder([registered(), ...events], '2026-11-27T12:00:00Z');
+  const all: readonly RecordedEvent[] = recordedInOrder([registered(), ...events], '2026-11-27T12:00:00Z');
   return foldViews(
     addressProjection,
     all.filter((event): event is Shown => isHandled(handles, event)),

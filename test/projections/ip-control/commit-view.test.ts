@@ -1,7 +1,7 @@
 import { test } from 'uvu';
 import { contentOf } from '../../../src/domain/ip-control/commit-content.ts';
 import type { CustomerEvent } from '../../../src/events/ip-control/customer.ts';
-import { isHandled, type Told } from '../../../src/kernel/event.ts';
+import { isHandled, type RecordedEvent } from '../../../src/kernel/event.ts';
 import { commitProjection } from '../../../src/projections/ip-control/commit-view.ts';
 import {
   commitCompleted,
@@ -18,7 +18,7 @@ type Shown = Parameters<typeof commitProjection.keysOf>[0];
 
 /** One event a minute, from 12:00 on. */
 function given(...events: readonly CustomerEvent[]) {
-  const all: readonly Told[] = recordedInOrder(events, '2026-11-27T12:00:00Z', 60);
+  const all: readonly RecordedEvent[] = recordedInOrder(events, '2026-11-27T12:00:00Z', 60);
   return specifyProjection(commitProjection).given(...all.filter((event): event is Shown => isHandled(handles, event)));
 }
 

@@ -1,6 +1,6 @@
 import { test } from 'uvu';
 import type { CustomerEvent } from '../../../src/events/ip-control/customer.ts';
-import { isHandled, type Told } from '../../../src/kernel/event.ts';
+import { isHandled, type RecordedEvent } from '../../../src/kernel/event.ts';
 import { customerProjection } from '../../../src/projections/ip-control/customer-view.ts';
 import { tokenProjection } from '../../../src/projections/ip-control/token-view.ts';
 import { recordedInOrder, specifyProjection } from '../../specification.ts';
@@ -11,7 +11,7 @@ type TokenEvent = Parameters<typeof tokenProjection.keysOf>[0];
 const handles = new Set<string>(customerProjection.handles);
 const tokenHandles = new Set<string>(tokenProjection.handles);
 
-const inOrder = (events: readonly CustomerEvent[]): readonly Told[] =>
+const inOrder = (events: readonly CustomerEvent[]): readonly RecordedEvent[] =>
   recordedInOrder(events, '2026-11-27T12:00:00Z', 60);
 const given = (...events: readonly CustomerEvent[]) =>
   specifyProjection(customerProjection).given(

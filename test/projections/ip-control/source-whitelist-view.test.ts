@@ -2,7 +2,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { CustomerEvent } from '../../../src/events/ip-control/customer.ts';
 import { newestFirst, whitelistStatus } from '../../../src/domain/ip-control/source-whitelist-ledger.ts';
-import { isHandled, type Told } from '../../../src/kernel/event.ts';
+import { isHandled, type RecordedEvent } from '../../../src/kernel/event.ts';
 import { whitelistRequestProjection } from '../../../src/projections/ip-control/source-whitelist-request-view.ts';
 import { sourceWhitelistProjection } from '../../../src/projections/ip-control/source-whitelist-view.ts';
 import { foldViews, recordedInOrder, specifyProjection } from '../../specification.ts';
@@ -18,7 +18,7 @@ import {
 } from '../../commands/ip-control/source-whitelist-examples.ts';
 
 /** One event a minute, from 12:00 on, of customer 7. */
-const recorded = (...events: readonly CustomerEvent[]): readonly Told[] =>
+const recorded = (...events: readonly CustomerEvent[]): readonly RecordedEvent[] =>
   recordedInOrder(events, '2026-11-27T12:00:00Z', 60);
 
 function listOf(...events: readonly CustomerEvent[]): readonly string[] | undefined {

@@ -1,7 +1,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { CustomerEvent } from '../../../src/events/ip-control/customer.ts';
-import { isHandled, type Told } from '../../../src/kernel/event.ts';
+import { isHandled, type RecordedEvent } from '../../../src/kernel/event.ts';
 import { waitingSeconds } from '../../../src/domain/ip-control/waiting-changes.ts';
 import {
   type WaitingChangeView,
@@ -22,7 +22,7 @@ type Shown = Parameters<typeof waitingChangeProjection.keysOf>[0];
 
 /** One event a minute, from 12:00 on. */
 function given(...events: readonly CustomerEvent[]) {
-  const all: readonly Told[] = recordedInOrder(events, '2026-11-27T12:00:00Z', 60);
+  const all: readonly RecordedEvent[] = recordedInOrder(events, '2026-11-27T12:00:00Z', 60);
   return specifyProjection(waitingChangeProjection).given(
     ...all.filter((event): event is Shown => isHandled(handles, event)),
   );

@@ -4,7 +4,7 @@ import * as assert from 'uvu/assert';
 import { epochMilliseconds } from '../../../src/domain/instants.ts';
 import { monthOf } from '../../../src/domain/worker-pools/months.ts';
 import type { WorkerEvent } from '../../../src/events/worker-pools/worker.ts';
-import type { Recorded } from '../../../src/kernel/event.ts';
+import type { RecordedEvent } from '../../../src/kernel/event.ts';
 import {
   poolMonthMilliseconds,
   poolUsageProjection,
@@ -26,32 +26,32 @@ const of = { worker: 'spot-001', pool: 'spot' } as const;
 
 let position = 0n;
 
-function at<E extends Runs | Tasks>(event: E, instant: string): Recorded<E> {
+function at<E extends Runs | Tasks>(event: E, instant: string): RecordedEvent<E> {
   position += 1n;
   return recorded(event, instant, { stream: 'worker-spot-001', revision: position });
 }
 
-function created(run: string, instant: string): Recorded<Runs> {
+function created(run: string, instant: string): RecordedEvent<Runs> {
   return at({ type: 'InstanceCreated', data: { ...of, run, instanceCreatedAt: instant, workerPoolData: {} } }, instant);
 }
 
-function gone(run: string, from: string, instant: string): Recorded<Runs> {
+function gone(run: string, from: string, instant: string): RecordedEvent<Runs> {
   const data = { ...of, run, instanceCreatedAt: from, terminatedAt: instant, because: 'idle' };
   return at({ type: 'InstanceTerminated', data }, instant);
 }
 
-function started(task: string, pool: string | null, instant: string): Recorded<Tasks> {
+function started(task: string, pool: string | null, instant: string): RecordedEvent<Tasks> {
   const data = { worker: 'w', pool, run: null, task, scope: 'debian', expectedSeconds: 60, startedAt: instant };
   return at({ type: 'TaskStarted', data }, instant);
 }
 
-function finished(task: string, pool: string | null, from: string, instant: string): Recorded<Tasks> {
+function finished(task: string, pool: string | null, from: string, instant: string): RecordedEvent<Tasks> {
   const span = { startedAt: from, finishedAt: instant };
   const data = { worker: 'w', pool, run: null, task, scope: 'debian', outcome: 'finished' as const, ...span };
   return at({ type: 'TaskFinished', data }, instant);
 }
 
-function poolUsage(...events: Recorded<Runs>[]): PoolUsageView | undefined {
+function poolUsage(...events: RecordedEvent<Runs>[]): PoolUsageView | undefined {
   return foldViews(poolUsageProjection, events).get('spot');
 }
 

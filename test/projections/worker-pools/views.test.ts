@@ -4,7 +4,7 @@ import type { AssetEvent } from '../../../src/events/worker-pools/asset.ts';
 import type { ScopeEvent } from '../../../src/events/worker-pools/scope.ts';
 import type { WorkerEvent } from '../../../src/events/worker-pools/worker.ts';
 import type { WorkerPoolEvent } from '../../../src/events/worker-pools/worker-pool.ts';
-import type { Event, Recorded } from '../../../src/kernel/event.ts';
+import type { Event, RecordedEvent } from '../../../src/kernel/event.ts';
 import type { Projection } from '../../../src/kernel/projection.ts';
 import { assetProjection } from '../../../src/projections/worker-pools/asset-view.ts';
 import { scopeProjection } from '../../../src/projections/worker-pools/scope-view.ts';
@@ -39,7 +39,7 @@ const record = {
 };
 
 /** Events in order, a minute after each other. */
-function inOrder<E extends Event>(events: readonly E[]): Recorded<E>[] {
+function inOrder<E extends Event>(events: readonly E[]): RecordedEvent<E>[] {
   return events.map((event, index) => recorded(event, minute(index), { stream: 's', revision: BigInt(index) }));
 }
 
@@ -204,10 +204,10 @@ test('replaying any suffix changes nothing', () => {
 
 function suffixesChangeNothing<E extends Event, V extends object>(
   projection: Projection<E, V>,
-  events: readonly Recorded<E | Event>[],
+  events: readonly RecordedEvent<E | Event>[],
 ): void {
   const known = new Set<string>(projection.handles);
-  const own = events.filter((event): event is Recorded<E> => known.has(event.type));
+  const own = events.filter((event): event is RecordedEvent<E> => known.has(event.type));
   const views = foldViews(projection, own);
   for (let from = 0; from < own.length; from += 1) {
     for (const [key, view] of views) {

@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { createLog } from '../../../src/adapters/log.ts';
 import { runProgram } from '../../../src/cli/program.ts';
 import { readConfig } from '../../../src/config.ts';
-import type { Recorded } from '../../../src/kernel/event.ts';
+import type { RecordedEvent } from '../../../src/kernel/event.ts';
 import { commandArchive } from '../../../src/main/command-archive.ts';
 import { commandApplication } from '../../../src/main/application.ts';
 import { copyEnds } from '../../../src/main/copy-ends.ts';
@@ -60,7 +60,7 @@ export type Edgeward = Readonly<{
   /** The lines that the server of this process has logged. */
   logged: () => readonly Readonly<Record<string, unknown>>[];
   /** The whole log of events as it is now. */
-  events: () => Promise<readonly Recorded[]>;
+  events: () => Promise<readonly RecordedEvent[]>;
   /** The position of the newest event. */
   end: () => Promise<bigint>;
   /** Stops everything and removes every file. */
@@ -183,8 +183,8 @@ function watched(child: ChildProcess): EdgewardProcess {
   };
 }
 
-async function allEvents(store: EventStore): Promise<readonly Recorded[]> {
-  const events: Recorded[] = [];
+async function allEvents(store: EventStore): Promise<readonly RecordedEvent[]> {
+  const events: RecordedEvent[] = [];
   for await (const page of store.readAll(BEGINNING)) events.push(...page);
   return events;
 }

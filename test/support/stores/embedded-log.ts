@@ -5,7 +5,7 @@ import { openSqliteReadModels } from '../../../src/adapters/sqlite/read-models.t
 import type { AggregateDependencies } from '../../../src/commands/handle.ts';
 import { type Codec, createCodec } from '../../../src/events/codec.ts';
 import { checkLink, seal } from '../../../src/events/hash-chain.ts';
-import type { Event, Recorded } from '../../../src/kernel/event.ts';
+import type { Event, RecordedEvent } from '../../../src/kernel/event.ts';
 import { EVENT_CATALOGUE } from '../../../src/main/contexts.ts';
 import { type EventStore, NO_STREAM } from '../../../src/ports/event-store.ts';
 import type { Log } from '../../../src/ports/log.ts';
@@ -34,7 +34,7 @@ export type EmbeddedLog = Readonly<{
   /** Another connection to the same log, as another process has it; with another codec, if need be. */
   another: (by?: Codec) => EventStore;
   /** The events of a stream, or of the whole log. */
-  events: (stream?: string) => Promise<readonly Recorded[]>;
+  events: (stream?: string) => Promise<readonly RecordedEvent[]>;
   /** Fails unless every event of the stream follows the one before it. */
   checkChain: (stream: string) => Promise<void>;
   /** Appends events to the end of a stream, whatever the rules say. */
@@ -66,8 +66,8 @@ export async function openEmbeddedLog(): Promise<EmbeddedLog> {
     load: async (stream) => kept.get(stream),
     save: async (stream, snapshot) => void kept.set(stream, snapshot),
   };
-  const events = async (stream?: string): Promise<readonly Recorded[]> => {
-    const all: Recorded[] = [];
+  const events = async (stream?: string): Promise<readonly RecordedEvent[]> => {
+    const all: RecordedEvent[] = [];
     for await (const page of stream === undefined ? store.readAll(-1n) : store.read(stream)) all.push(...page);
     return all;
   };

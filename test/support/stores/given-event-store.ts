@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Told } from '../../../src/kernel/event.ts';
+import type { RecordedEvent } from '../../../src/kernel/event.ts';
 import { AppendTooLarge, type EventStore, WrongExpectedRevision } from '../../../src/ports/event-store.ts';
 
 /** Stream categories of one test on a server that is never empty: real names on the one side, those of the test on the other. */
@@ -15,7 +15,7 @@ export const givenEventStoreUrl = process.env.TEST_EVENT_STORE_URL || undefined;
 export function ownCategories(names: readonly string[]): OwnCategories {
   const prefix = `test${randomUUID().slice(0, 8)}`;
   const real = (stream: string): string => `${prefix}${stream}`;
-  const named = <E extends Told>(event: E): E => ({ ...event, stream: event.stream.slice(prefix.length) });
+  const named = <E extends RecordedEvent>(event: E): E => ({ ...event, stream: event.stream.slice(prefix.length) });
   return {
     categories: names.map(real),
     seen: (store) => ({
@@ -31,7 +31,6 @@ export function ownCategories(names: readonly string[]): OwnCategories {
         }
       },
       readAll: (after) => pagesOf(store.readAll(after), named),
-      tellAll: (after) => pagesOf(store.tellAll(after), named),
       follow: (after, signal, passed) => pagesOf(store.follow(after, signal, passed), named),
     }),
   };
