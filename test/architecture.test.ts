@@ -52,7 +52,7 @@ const PLANTED: readonly (readonly [path: string, text: string, breach: string])[
     'concurrency imports src/addresses/address.ts',
   ],
   ['src/domain/a.ts', `import type { Clock } from '../ports/clock.ts';`, 'domain imports src/ports/clock.ts'],
-  ['src/domain/a.ts', `import { h } from '../commands/handle.ts';`, 'domain imports src/commands/handle.ts'],
+  ['src/domain/a.ts', `import { h } from '../commands/aggregate.ts';`, 'domain imports src/commands/aggregate.ts'],
   ['src/domain/a.ts', `import { readFileSync } from 'node:fs';`, 'domain imports node:fs'],
   [
     'src/events/a.ts',
@@ -95,7 +95,7 @@ const PLANTED: readonly (readonly [path: string, text: string, breach: string])[
   ['src/ports/a.ts', `import { z } from 'zod';`, 'ports imports the package zod'],
   ['src/ports/a.ts', `import { EventEmitter } from 'node:events';`, 'ports imports node:events'],
   ['src/events/a.ts', `import type { Ids } from '../ports/ids.ts';`, 'events imports src/ports/ids.ts'],
-  ['src/events/a.ts', `import { d } from '../commands/handle.ts';`, 'events imports src/commands/handle.ts'],
+  ['src/events/a.ts', `import { d } from '../commands/aggregate.ts';`, 'events imports src/commands/aggregate.ts'],
   ['src/events/a.ts', `import { readFileSync } from 'node:fs';`, 'events imports node:fs'],
   [
     'src/events/a.ts',
@@ -113,7 +113,11 @@ const PLANTED: readonly (readonly [path: string, text: string, breach: string])[
     'commands imports src/processes/process-manager.ts',
   ],
   ['src/commands/a.ts', `import { z } from 'zod';`, 'commands imports the package zod'],
-  ['src/projections/a.ts', `import { h } from '../commands/handle.ts';`, 'projections imports src/commands/handle.ts'],
+  [
+    'src/projections/a.ts',
+    `import { h } from '../commands/aggregate.ts';`,
+    'projections imports src/commands/aggregate.ts',
+  ],
   [
     'src/projections/a.ts',
     `import { p } from '../processes/process-manager.ts';`,
@@ -157,7 +161,7 @@ const PLANTED: readonly (readonly [path: string, text: string, breach: string])[
     `import { c } from '../events/ip-control/customer.ts';`,
     'adapters imports src/events/ip-control/customer.ts',
   ],
-  ['src/adapters/a.ts', `import { h } from '../commands/handle.ts';`, 'adapters imports src/commands/handle.ts'],
+  ['src/adapters/a.ts', `import { h } from '../commands/aggregate.ts';`, 'adapters imports src/commands/aggregate.ts'],
   [
     'src/adapters/a.ts',
     `import { s } from '../projections/engine/view-cache.ts';`,
@@ -336,7 +340,7 @@ test('the guard lets pass what the table allows', () => {
     ],
     [
       'src/commands/ip-control/a.ts',
-      `import { x } from '../../events/ip-control/customer.ts'; import { h } from '../handle.ts';`,
+      `import { x } from '../../events/ip-control/customer.ts'; import { h } from '../aggregate.ts';`,
     ],
     ['src/processes/ip-control/a.ts', `import { x } from '../../commands/ip-control/customer.ts';`],
     ['src/http/a.ts', `import express from 'express'; import { createServer } from 'node:http';`],

@@ -1,4 +1,4 @@
-import type { CommandContext } from '../commands/handle.ts';
+import type { CommandContext } from '../commands/aggregate.ts';
 import type { CommitStatus } from './ip-control/commit-now.ts';
 import type { CustomerEvent } from '../events/ip-control/customer.ts';
 import type { RouterCheckResult } from '../events/ip-control/router-upkeep.ts';

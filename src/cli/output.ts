@@ -2,7 +2,7 @@ import { userInfo } from 'node:os';
 import { Temporal } from '@js-temporal/polyfill';
 import type { Refusal } from '../kernel/decider.ts';
 import { isRefusal } from '../kernel/decider.ts';
-import type { CommandContext } from '../commands/handle.ts';
+import type { CommandContext } from '../commands/aggregate.ts';
 import type { Ids } from '../ports/ids.ts';
 
 /** Exit codes of every command. */

@@ -1,6 +1,6 @@
 import { systemClock } from '../adapters/clock.ts';
 import { systemIds } from '../adapters/ids.ts';
-import type { CommandContext } from '../commands/handle.ts';
+import type { CommandContext } from '../commands/aggregate.ts';
 import { commitNow, type CommitStatus } from '../application/ip-control/commit-now.ts';
 import { openCommitWatch } from '../application/ip-control/commit-watch.ts';
 import { commitKey } from '../commands/ip-control/customer-state.ts';

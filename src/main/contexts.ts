@@ -8,7 +8,7 @@ import {
   openWorkerPoolsViews,
   workerPoolsEvents,
 } from '../application/worker-pools/registration.ts';
-import type { AggregateDependencies } from '../commands/handle.ts';
+import type { AggregateDependencies } from '../commands/aggregate.ts';
 import type { EventDefinition } from '../events/codec.ts';
 import { type CustomerEvent, customerEvents } from '../events/ip-control/customer.ts';
 import type { Config } from '../config.ts';

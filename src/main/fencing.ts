@@ -1,5 +1,5 @@
 import type { Event } from '../kernel/event.ts';
-import type { Aggregate } from '../commands/handle.ts';
+import type { Aggregate } from '../commands/aggregate.ts';
 import type { Lease } from '../ports/leases.ts';
 import { type RouterDriver, RouterFailure } from '../ports/routers.ts';
 import type { ProcessTools } from './process-wiring.ts';

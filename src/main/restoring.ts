@@ -1,4 +1,4 @@
-import type { CommandContext } from '../commands/handle.ts';
+import type { CommandContext } from '../commands/aggregate.ts';
 import { beginRestore } from '../application/ip-control/begin-restore.ts';
 import { DIRECTORY_ID } from '../commands/ip-control/directory.ts';
 import { isRestored } from '../commands/ip-control/restore.ts';

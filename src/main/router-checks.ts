@@ -1,6 +1,6 @@
 import { systemIds } from '../adapters/ids.ts';
 import type { RouterChecks } from '../application/application.ts';
-import type { CommandContext } from '../commands/handle.ts';
+import type { CommandContext } from '../commands/aggregate.ts';
 import type { RegionCommand } from '../commands/ip-control/region.ts';
 import { RouterCaughtUp, RouterChecked } from '../events/ip-control/router-upkeep.ts';
 import { isRefusal, type Refusal } from '../kernel/decider.ts';

@@ -8,7 +8,7 @@ import { createOpenRouter } from '../adapters/routers/open-router.ts';
 import { createWebhookSender } from '../adapters/webhooks/webhook-sender.ts';
 import { commitRegionsNow } from '../application/ip-control/commit-now.ts';
 import { type CommitWatch, openCommitWatch } from '../application/ip-control/commit-watch.ts';
-import type { CommandContext } from '../commands/handle.ts';
+import type { CommandContext } from '../commands/aggregate.ts';
 import type { Config } from '../config.ts';
 import { createHttpServer } from '../http/app.ts';
 import { createMetricsServer } from '../http/operations/metrics.ts';

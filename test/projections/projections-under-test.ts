@@ -1,4 +1,4 @@
-import { type Aggregate, openAggregate } from '../../src/commands/handle.ts';
+import { type Aggregate, openAggregate } from '../../src/commands/aggregate.ts';
 import { customerDecider, type CustomerCommand } from '../../src/commands/ip-control/customer.ts';
 import { commitKey, type CustomerState } from '../../src/commands/ip-control/customer-state.ts';
 import type { CustomerEvent } from '../../src/events/ip-control/customer.ts';

@@ -1,5 +1,5 @@
 import { scrypt } from 'node:crypto';
-import type { CommandContext } from '../../commands/handle.ts';
+import type { CommandContext } from '../../commands/aggregate.ts';
 import { administratorDecider } from '../../commands/ip-control/administrator.ts';
 import { isRefusal, type Refusal } from '../../kernel/decider.ts';
 import type { Application } from '../application.ts';

@@ -3,7 +3,7 @@ import type { RestoreReason } from '../../events/ip-control/restore.ts';
 import { isRefusal } from '../../kernel/decider.ts';
 import { streamName } from '../../kernel/stream-name.ts';
 import { type EventStore, NO_STREAM } from '../../ports/event-store.ts';
-import type { Aggregate, CommandContext } from '../../commands/handle.ts';
+import type { Aggregate, CommandContext } from '../../commands/aggregate.ts';
 import { DIRECTORY_ID, type DirectoryCommand, type DirectoryState } from '../../commands/ip-control/directory.ts';
 
 /** Asked of the store at the same moment. */

@@ -4,7 +4,7 @@ import type { ListKind } from '../../events/ip-control/vocabulary.ts';
 import { isRefusal } from '../../kernel/decider.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Ids } from '../../ports/ids.ts';
-import type { Aggregate, CommandContext } from '../../commands/handle.ts';
+import type { Aggregate, CommandContext } from '../../commands/aggregate.ts';
 import type { CommitWatch } from './commit-watch.ts';
 import type { CustomerCommand } from '../../commands/ip-control/customer.ts';
 import { commitKey, type CustomerState } from '../../commands/ip-control/customer-state.ts';

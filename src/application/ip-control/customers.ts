@@ -1,4 +1,4 @@
-import type { CommandContext } from '../../commands/handle.ts';
+import type { CommandContext } from '../../commands/aggregate.ts';
 import type { Registered } from '../../commands/ip-control/customer-state.ts';
 import { DIRECTORY_ID } from '../../commands/ip-control/directory.ts';
 import { PREFIX_LIMIT } from '../../commands/ip-control/prefix-limit.ts';

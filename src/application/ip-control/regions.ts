@@ -1,4 +1,4 @@
-import type { CommandContext } from '../../commands/handle.ts';
+import type { CommandContext } from '../../commands/aggregate.ts';
 import { DIRECTORY_ID } from '../../commands/ip-control/directory.ts';
 import { type DeployPolicy, deployPolicy } from '../../events/ip-control/vocabulary.ts';
 import { isRefusal, type Refusal } from '../../kernel/decider.ts';

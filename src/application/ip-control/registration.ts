@@ -1,4 +1,4 @@
-import { type AggregateDependencies, openAggregate } from '../../commands/handle.ts';
+import { type AggregateDependencies, openAggregate } from '../../commands/aggregate.ts';
 import { administratorDecider } from '../../commands/ip-control/administrator.ts';
 import { customerDecider } from '../../commands/ip-control/customer.ts';
 import { directoryDecider } from '../../commands/ip-control/directory.ts';

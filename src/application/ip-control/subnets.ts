@@ -1,6 +1,6 @@
 import { isAddressProblem } from '../../addresses/address-problem.ts';
 import { formatCidr, parseCidr } from '../../addresses/cidr.ts';
-import type { CommandContext } from '../../commands/handle.ts';
+import type { CommandContext } from '../../commands/aggregate.ts';
 import type { Subnet } from '../../commands/ip-control/customer-state.ts';
 import { DIRECTORY_ID } from '../../commands/ip-control/directory.ts';
 import { isRefusal, type Refusal, refuse } from '../../kernel/decider.ts';

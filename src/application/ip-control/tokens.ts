@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { CommandContext } from '../../commands/handle.ts';
+import type { CommandContext } from '../../commands/aggregate.ts';
 import { isRefusal, type Refusal } from '../../kernel/decider.ts';
 import type { Application } from '../application.ts';
 import { allCustomers, type CustomerLookup, findCustomer, notFound } from './lookups.ts';

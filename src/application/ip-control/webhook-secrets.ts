@@ -1,5 +1,5 @@
 import { Temporal } from '@js-temporal/polyfill';
-import type { CommandContext } from '../../commands/handle.ts';
+import type { CommandContext } from '../../commands/aggregate.ts';
 import type { Registered } from '../../commands/ip-control/customer-state.ts';
 import { retireWebhookSecret } from '../../commands/ip-control/retire-webhook-secret.ts';
 import { isRefusal, type Refusal } from '../../kernel/decider.ts';

@@ -1,4 +1,4 @@
-import type { CommandContext } from '../../commands/handle.ts';
+import type { CommandContext } from '../../commands/aggregate.ts';
 import {
   decideScaling,
   type Launch,

@@ -1,4 +1,4 @@
-import type { CommandContext } from '../../commands/handle.ts';
+import type { CommandContext } from '../../commands/aggregate.ts';
 import { assetDecider } from '../../commands/worker-pools/asset.ts';
 import type { GivenAsset } from '../../domain/worker-pools/documents.ts';
 import type { AssetRecord } from '../../events/worker-pools/asset-records.ts';

@@ -1,4 +1,4 @@
-import type { CommandContext } from '../../commands/handle.ts';
+import type { CommandContext } from '../../commands/aggregate.ts';
 import { endForDeletion } from '../../commands/worker-pools/end-for-deletion.ts';
 import { activeSlots, type PoolState } from '../../commands/worker-pools/pool-state.ts';
 import { type AssetFacts, type WorkerPoolCommand, workerPoolDecider } from '../../commands/worker-pools/worker-pool.ts';

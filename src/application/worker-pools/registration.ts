@@ -1,4 +1,4 @@
-import { type AggregateDependencies, openAggregate } from '../../commands/handle.ts';
+import { type AggregateDependencies, openAggregate } from '../../commands/aggregate.ts';
 import { assetDecider } from '../../commands/worker-pools/asset.ts';
 import { scopeDecider } from '../../commands/worker-pools/scope.ts';
 import { workerDecider } from '../../commands/worker-pools/worker.ts';

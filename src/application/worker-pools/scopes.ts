@@ -1,4 +1,4 @@
-import type { CommandContext } from '../../commands/handle.ts';
+import type { CommandContext } from '../../commands/aggregate.ts';
 import type { ScopeWorkerPool } from '../../commands/worker-pools/scope.ts';
 import type { ScopeLimits } from '../../events/worker-pools/limits.ts';
 import { isRefusal, type Refusal, refuse } from '../../kernel/decider.ts';

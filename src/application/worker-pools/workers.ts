@@ -1,4 +1,4 @@
-import type { CommandContext } from '../../commands/handle.ts';
+import type { CommandContext } from '../../commands/aggregate.ts';
 import { epochMilliseconds } from '../../domain/instants.ts';
 import { isRefusal, type Refusal, refuse } from '../../kernel/decider.ts';
 import type { WorkerView } from '../../projections/worker-pools/worker-view.ts';

@@ -6,7 +6,7 @@ import { parseCidr, rangeOfCidr } from '../../addresses/cidr.ts';
 import { coverTexts } from '../../addresses/cidr-cover.ts';
 import { RangeSet } from '../../addresses/range-set.ts';
 import { type EventStore, NO_STREAM } from '../../ports/event-store.ts';
-import type { Aggregate } from '../handle.ts';
+import type { Aggregate } from '../aggregate.ts';
 import type { CustomerCommand } from './customer.ts';
 import { type CustomerState, listedAddresses } from './customer-state.ts';
 import { DIRECTORY_ID, type DirectoryCommand, type DirectoryState } from './directory.ts';

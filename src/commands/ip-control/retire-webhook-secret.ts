@@ -1,7 +1,7 @@
 import type { CustomerEvent } from '../../events/ip-control/customer.ts';
 import type { Refusal } from '../../kernel/decider.ts';
 import type { Secrets } from '../../ports/secrets.ts';
-import type { Aggregate, CommandContext, Handled } from '../handle.ts';
+import type { Aggregate, CommandContext, Handled } from '../aggregate.ts';
 import type { CustomerCommand } from './customer.ts';
 import type { CustomerState } from './customer-state.ts';
 

@@ -2,7 +2,7 @@ import type { AssetEvent } from '../../events/worker-pools/asset.ts';
 import type { ScopeEvent } from '../../events/worker-pools/scope.ts';
 import type { WorkerEvent } from '../../events/worker-pools/worker.ts';
 import type { WorkerPoolEvent } from '../../events/worker-pools/worker-pool.ts';
-import type { Aggregate } from '../handle.ts';
+import type { Aggregate } from '../aggregate.ts';
 import type { AssetCommand, AssetState } from './asset.ts';
 import type { PoolState } from './pool-state.ts';
 import type { ScopeCommand, ScopeState } from './scope.ts';

@@ -1,4 +1,4 @@
-import type { CommandContext } from '../handle.ts';
+import type { CommandContext } from '../aggregate.ts';
 import type { Workers } from './aggregates.ts';
 
 /** Ends a worker of a deleted pool at once. A worker whose launch was not begun yet has nothing to end. */

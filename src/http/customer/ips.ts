@@ -6,7 +6,7 @@ import { isRefusal } from '../../kernel/decider.ts';
 import type { ChangeTarget, CustomerCommand } from '../../commands/ip-control/customer.ts';
 import type { CommitStatus, RegionsCommitted } from '../../application/ip-control/commit-now.ts';
 import type { CustomerState, Registered } from '../../commands/ip-control/customer-state.ts';
-import type { Aggregate, CommandContext, Handled } from '../../commands/handle.ts';
+import type { Aggregate, CommandContext, Handled } from '../../commands/aggregate.ts';
 import type { CustomerEvent } from '../../events/ip-control/customer.ts';
 import { methodNotAllowed, type Problem, problems, refused, sendJson, sendProblem } from '../problems.ts';
 import { queryErrors } from '../middleware/query.ts';

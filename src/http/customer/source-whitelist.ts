@@ -2,7 +2,7 @@ import { type Request, type RequestHandler, type Response, Router } from 'expres
 import type { WhitelistSubmission } from '../../commands/ip-control/source-whitelist.ts';
 import type { CustomerCommand } from '../../commands/ip-control/customer.ts';
 import type { CustomerState } from '../../commands/ip-control/customer-state.ts';
-import type { Aggregate, CommandContext } from '../../commands/handle.ts';
+import type { Aggregate, CommandContext } from '../../commands/aggregate.ts';
 import type { CustomerEvent } from '../../events/ip-control/customer.ts';
 import type { Evidence } from '../../events/ip-control/source-whitelist.ts';
 import {

@@ -1,4 +1,4 @@
-import type { Aggregate } from '../../commands/handle.ts';
+import type { Aggregate } from '../../commands/aggregate.ts';
 import type { CustomerState, Registered } from '../../commands/ip-control/customer-state.ts';
 import type { CustomerCommand } from '../../commands/ip-control/customer.ts';
 import type { RegionState } from '../../commands/ip-control/region-state.ts';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { CommandContext } from '../../commands/handle.ts';
+import type { CommandContext } from '../../commands/aggregate.ts';
 import { activationSecretId } from '../../commands/worker-pools/activation-secret.ts';
 import type { Assets, WorkerPools, Workers } from '../../commands/worker-pools/aggregates.ts';
 import { endForDeletion } from '../../commands/worker-pools/end-for-deletion.ts';

@@ -1,7 +1,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { systemIds } from '../../../src/adapters/ids.ts';
-import { openAggregate } from '../../../src/commands/handle.ts';
+import { openAggregate } from '../../../src/commands/aggregate.ts';
 import { commitNow, commitRegionsNow } from '../../../src/application/ip-control/commit-now.ts';
 import { type CommitWatch, openCommitWatch } from '../../../src/application/ip-control/commit-watch.ts';
 import { customerDecider } from '../../../src/commands/ip-control/customer.ts';

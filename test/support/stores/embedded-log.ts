@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { systemIds } from '../../../src/adapters/ids.ts';
 import { openSqliteEventStore } from '../../../src/adapters/sqlite/event-store.ts';
 import { openSqliteReadModels } from '../../../src/adapters/sqlite/read-models.ts';
-import type { AggregateDependencies } from '../../../src/commands/handle.ts';
+import type { AggregateDependencies } from '../../../src/commands/aggregate.ts';
 import { type Codec, createCodec } from '../../../src/events/codec.ts';
 import { checkLink, seal } from '../../../src/events/hash-chain.ts';
 import type { Event, RecordedEvent } from '../../../src/kernel/event.ts';

@@ -1,4 +1,4 @@
-import type { Aggregate } from '../../../commands/handle.ts';
+import type { Aggregate } from '../../../commands/aggregate.ts';
 import type { CustomerCommand } from '../../../commands/ip-control/customer.ts';
 import { commitKey, type CustomerState } from '../../../commands/ip-control/customer-state.ts';
 import type { Keeping, KeepingDependencies } from '../../../commands/ip-control/kept-lists.ts';

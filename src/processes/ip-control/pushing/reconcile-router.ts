@@ -1,4 +1,4 @@
-import type { Aggregate } from '../../../commands/handle.ts';
+import type { Aggregate } from '../../../commands/aggregate.ts';
 import type { CustomerState } from '../../../commands/ip-control/customer-state.ts';
 import type { CustomerCommand } from '../../../commands/ip-control/customer.ts';
 import { DIRECTORY_ID, type DirectoryCommand, type DirectoryState } from '../../../commands/ip-control/directory.ts';

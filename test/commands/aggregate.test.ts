@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { systemIds } from '../../src/adapters/ids.ts';
-import { type Aggregate, type CommandContext, openAggregate } from '../../src/commands/handle.ts';
+import { type Aggregate, type CommandContext, openAggregate } from '../../src/commands/aggregate.ts';
 import { customerDecider, type CustomerCommand } from '../../src/commands/ip-control/customer.ts';
 import type { CustomerState } from '../../src/commands/ip-control/customer-state.ts';
 import { regionDecider } from '../../src/commands/ip-control/region.ts';
