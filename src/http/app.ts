@@ -17,6 +17,7 @@ import { subnetRoutes, type SubnetViews } from './customer/subnets.ts';
 import { limitRate, showDefaultLimit } from './middleware/limits.ts';
 import { causeOf, type Problem, problems, sendProblem } from './problems.ts';
 import { parseQuery } from './middleware/query.ts';
+import { routerOf } from './route.ts';
 import { contextOf, openContext, wasRefused } from './middleware/request-context.ts';
 import { answerUnreadableRequests, lacksHost } from './server/unreadable-requests.ts';
 
@@ -55,11 +56,12 @@ export function createHttpServer(
   ];
   const api = Router({ caseSensitive: true });
   // Changes come first: they are what must be quick under attack.
-  api.use(...known, requireCaller, ipRoutes(dependencies), subnetRoutes(views), sourceWhitelistRoutes(dependencies));
+  const routes = [...ipRoutes(dependencies), ...subnetRoutes(views), ...sourceWhitelistRoutes(dependencies)];
+  api.use(...known, requireCaller, routerOf(routes, { caseSensitive: true }));
   api.use(answerNotFound);
   app.use(openExchange(log));
   app.use('/api/v1', api);
-  app.use(healthRoutes(dependencies.readiness));
+  app.use(routerOf(healthRoutes(dependencies.readiness), { caseSensitive: false }));
   app.use(...known, answerNotFound);
   app.use(answerError(dependencies));
   return serverOf(app, log);

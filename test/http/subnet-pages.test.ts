@@ -156,9 +156,8 @@ for (const { id, base, size, isWhole, last } of SPACES) {
             for (let at = first; at <= end; at += 1) {
               if (model[at]?.state !== `${action}d`) model[at] = { state: `${action}d`, isPending: true };
             }
-            // Nothing is deployed where nothing of what was asked for is pending.
-            const deploys = synchronous && model.slice(first, end + 1).some(({ isPending }) => isPending);
-            if (deploys) for (const address of model) address.isPending = false;
+            // Whether the call changes any of them or not.
+            if (synchronous) for (const address of model) address.isPending = false;
           }
           const expected = model.map(({ state, isPending }, at) => ({
             line: `${numberOf(base) + BigInt(at)} ${state} ${isPending}`,

@@ -10,21 +10,19 @@ export const BULK_IPS_MAX = 10_000;
 
 const synchronous = z.boolean({ error: 'must be true or false.' }).default(false);
 
-/** Body of `POST /ips/enable` and `/ips/disable`. */
-export const singleBody = z
-  .strictObject({
-    ip: z.string({ error: (issue) => (issue.input === undefined ? 'is required.' : 'must be an IP address as text.') }),
-    synchronous,
-  })
-  .transform(({ ip, synchronous: isSynchronous }, context) => {
-    const address = parseAddress(ip);
-    if (isAddressProblem(address)) {
-      context.addIssue({ code: 'custom', path: ['ip'], message: address.problem });
-      return z.NEVER;
-    }
-    const target: ChangeTarget = { mode: 'one', address, text: ip };
-    return { target, synchronous: isSynchronous };
-  });
+/** Body of `POST /ips/enable` and `/ips/disable`, as it is sent. */
+export const singleRequest = z.strictObject({ ip: z.string({ error: requiredAddress }), synchronous });
+
+/** The same, read. */
+export const singleBody = singleRequest.transform(({ ip, synchronous: isSynchronous }, context) => {
+  const address = parseAddress(ip);
+  if (isAddressProblem(address)) {
+    context.addIssue({ code: 'custom', path: ['ip'], message: address.problem });
+    return z.NEVER;
+  }
+  const target: ChangeTarget = { mode: 'one', address, text: ip };
+  return { target, synchronous: isSynchronous };
+});
 
 const rangeBody = z.strictObject(
   {
@@ -59,10 +57,11 @@ const addressTexts = z
       report('must be an IP address as text.', [at]);
       if (++wrong === WRONG_ENTRIES_MAX) return;
     }
-  });
+  })
+  .meta({ type: 'array', items: { type: 'string' }, minItems: 1, maxItems: BULK_IPS_MAX });
 
-/** Body of `POST /ips/bulk`. */
-export const bulkBody = z
+/** Body of `POST /ips/bulk`, as it is sent. */
+export const bulkRequest = z
   .strictObject({
     action: z.enum(['enable', 'disable'], {
       error: ({ input }) => (input === undefined ? 'is required.' : 'must be enable or disable.'),
@@ -80,12 +79,14 @@ export const bulkBody = z
       for (const mode of ['ips', 'range', 'cidr']) context.addIssue({ code: 'custom', path: [mode], message });
     },
     { when: () => true },
-  )
-  .transform((body, context) => {
-    const { action, synchronous: isSynchronous } = body;
-    const target = bulkTarget(body, (path, message) => context.addIssue({ code: 'custom', path: [...path], message }));
-    return target === undefined ? z.NEVER : { action, synchronous: isSynchronous, target };
-  });
+  );
+
+/** The same, read. */
+export const bulkBody = bulkRequest.transform((body, context) => {
+  const { action, synchronous: isSynchronous } = body;
+  const target = bulkTarget(body, (path, message) => context.addIssue({ code: 'custom', path: [...path], message }));
+  return target === undefined ? z.NEVER : { action, synchronous: isSynchronous, target };
+});
 
 type Report = (path: readonly (string | number)[], message: string) => void;
 type BulkModes = Readonly<{

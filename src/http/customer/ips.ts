@@ -1,5 +1,5 @@
-import { type Request, type RequestHandler, type Response, Router } from 'express';
-import type { z } from 'zod';
+import type { RequestHandler, Response } from 'express';
+import { z } from 'zod';
 import { changedAddresses, pendingAddresses, regionAddresses } from '../../domain/ip-control/address-ledger.ts';
 import { formatAddress } from '../../addresses/address.ts';
 import { isRefusal } from '../../kernel/decider.ts';
@@ -8,14 +8,15 @@ import type { CommitStatus, RegionsCommitted } from '../../application/ip-contro
 import type { CustomerState, Registered } from '../../commands/ip-control/customer-state.ts';
 import type { Aggregate, CommandContext, Handled } from '../../commands/aggregate.ts';
 import type { CustomerEvent } from '../../events/ip-control/customer.ts';
-import { methodNotAllowed, type Problem, problems, refused, sendJson, sendProblem } from '../problems.ts';
+import { type Problem, problems, refused, sendJson, sendProblem } from '../problems.ts';
 import { queryErrors } from '../middleware/query.ts';
 import { regionLimits } from '../../domain/ip-control/region-limits.ts';
 import type { RegionView } from '../../projections/ip-control/region-view.ts';
 import type { Views } from '../../projections/engine/view-cache.ts';
 import { callerOf, contextOf } from '../middleware/request-context.ts';
 import { checked, jsonBody, readJson } from '../middleware/json-body.ts';
-import { type BulkChange, bulkBody, singleBody } from './address-change-body.ts';
+import { CUSTOMER_PROBLEMS, exactCount, type Operation, problemAnswers, type Route } from '../route.ts';
+import { type BulkChange, bulkBody, bulkRequest, singleBody, singleRequest } from './address-change-body.ts';
 import { readListedChange } from './bulk-body-scanner.ts';
 
 export type IpDependencies = Readonly<{
@@ -29,31 +30,58 @@ export type IpDependencies = Readonly<{
 
 const SYNCHRONOUS_NOT_ALLOWED: Problem = { status: 403, message: 'synchronous mode is not enabled for your account' };
 
-/** `POST /ips/enable`, `/ips/disable`, `/ips/bulk`. */
-export function ipRoutes(dependencies: IpDependencies): Router {
-  const router = Router({ caseSensitive: true, strict: false });
-  // What must be quick under attack comes first.
-  for (const action of ['disable', 'enable'] as const) {
-    router
-      .route(`/ips/${action}`)
-      .post(
-        ...jsonBody,
-        checkedRoute(singleBody, (value, response) => changeOne(action, value, response, dependencies)),
-      )
-      .all(onlyPost);
-  }
-  router
-    .route('/ips/bulk')
-    .post(
-      ...jsonBody,
-      checkedRoute(bulkBody, (value, response) => changeMany(value, response, dependencies), readListedChange),
-    )
-    .all(onlyPost);
-  return router;
+const changeMeta = z.union([
+  z.strictObject({ pending_changes: exactCount }),
+  z.strictObject({
+    synchronous: z.literal(true),
+    commit_status: z.enum(['success', 'failed', 'in_progress']),
+    pending_changes: exactCount,
+  }),
+]);
+const BODY_PROBLEMS = { ...CUSTOMER_PROBLEMS, ...problemAnswers(400, 403, 413, 415) };
+
+function changeOfOne(action: 'disable' | 'enable') {
+  const data = z.strictObject({ address: z.string(), status: z.literal(`${action}d`), pending_change: z.boolean() });
+  return {
+    method: 'POST',
+    path: `/ips/${action}`,
+    scope: 'customer',
+    request: { body: { contentType: 'application/json', schema: singleRequest } },
+    answers: { 200: z.strictObject({ data, meta: changeMeta }), ...BODY_PROBLEMS, ...problemAnswers(404) },
+  } as const satisfies Operation;
 }
 
-function onlyPost(_request: Request, response: Response): void {
-  sendProblem(response, methodNotAllowed(['POST']));
+const disableOne = changeOfOne('disable');
+const enableOne = changeOfOne('enable');
+const bulkChange = {
+  method: 'POST',
+  path: '/ips/bulk',
+  scope: 'customer',
+  request: { body: { contentType: 'application/json', schema: bulkRequest } },
+  answers: {
+    200: z.strictObject({
+      data: z.strictObject({ changed: exactCount, action: z.enum(['enable', 'disable']) }),
+      meta: changeMeta,
+    }),
+    ...BODY_PROBLEMS,
+  },
+} as const satisfies Operation;
+
+/** What changes addresses. */
+export const IP_OPERATIONS: readonly Operation[] = [disableOne, enableOne, bulkChange];
+
+/** What changes addresses, carried out. */
+export function ipRoutes(dependencies: IpDependencies): readonly Route[] {
+  const single = (action: 'disable' | 'enable'): readonly RequestHandler[] => [
+    ...jsonBody,
+    checkedRoute(singleBody, (value, response) => changeOne(action, value, response, dependencies)),
+  ];
+  const bulk = checkedRoute(bulkBody, (value, response) => changeMany(value, response, dependencies), readListedChange);
+  return [
+    { ...disableOne, handle: single('disable') },
+    { ...enableOne, handle: single('enable') },
+    { ...bulkChange, handle: [...jsonBody, bulk] },
+  ];
 }
 
 /** Account flag first, then the body: the order of checks of every endpoint. What `readQuickly` gives has been checked, and has no flag. */

@@ -1,5 +1,6 @@
 import { extname } from 'node:path';
 import { fileTypeFromBuffer } from 'file-type';
+import { z } from 'zod';
 import { isAddressProblem } from '../../addresses/address-problem.ts';
 import { type AddressRange, rangeBetween, rangeOfAddress } from '../../addresses/range.ts';
 import { type Address, parseAddress } from '../../addresses/address.ts';
@@ -22,7 +23,18 @@ type Report = (field: string, message: string) => void;
 
 const REGIONS_MAX = 100;
 
-/** The form of `POST /source-whitelist`. */
+/** The form of `POST /source-whitelist`, as it is sent: exactly one of `ip`, `range` and `cidr`. */
+export const submissionForm = z.strictObject({
+  ip: z.ipv4().optional(),
+  'range[start]': z.ipv4().optional(),
+  'range[end]': z.ipv4().optional(),
+  cidr: z.cidrv4().optional(),
+  /** Numbers or names. */
+  'regions[]': z.array(z.string()).min(1).max(REGIONS_MAX),
+  evidence: z.file().mime(['image/jpeg', 'image/png', 'application/pdf']),
+});
+
+/** How it is received. */
 export function whitelistForm(fileBytesMax: number): UploadForm {
   return {
     fields: { ip: 'once', 'range[start]': 'once', 'range[end]': 'once', cidr: 'once', 'regions[]': 'repeated' },

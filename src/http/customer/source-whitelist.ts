@@ -1,4 +1,5 @@
-import { type Request, type RequestHandler, type Response, Router } from 'express';
+import type { Request, RequestHandler, Response } from 'express';
+import { z } from 'zod';
 import type { WhitelistSubmission } from '../../commands/ip-control/source-whitelist.ts';
 import type { CustomerCommand } from '../../commands/ip-control/customer.ts';
 import type { CustomerState } from '../../commands/ip-control/customer-state.ts';
@@ -22,20 +23,19 @@ import { regionLimits } from '../../domain/ip-control/region-limits.ts';
 import type { RegionView } from '../../projections/ip-control/region-view.ts';
 import type { SourceWhitelistView } from '../../projections/ip-control/source-whitelist-view.ts';
 import type { Views } from '../../projections/engine/view-cache.ts';
-import {
-  type FieldErrors,
-  invalid,
-  methodNotAllowed,
-  type Problem,
-  refused,
-  sendJson,
-  sendProblem,
-} from '../problems.ts';
+import { type FieldErrors, invalid, type Problem, refused, sendJson, sendProblem } from '../problems.ts';
 import { queryErrors, refuseQuery } from '../middleware/query.ts';
 import { callerOf, contextOf } from '../middleware/request-context.ts';
 import { receiveUpload, type Upload } from '../middleware/uploads.ts';
 import { requireWhole } from '../middleware/whole-requests.ts';
-import { evidenceType, type WhitelistFields, whitelistFields, whitelistForm } from './source-whitelist-form.ts';
+import { CUSTOMER_PROBLEMS, type Operation, problemAnswers, type Route } from '../route.ts';
+import {
+  evidenceType,
+  submissionForm,
+  type WhitelistFields,
+  whitelistFields,
+  whitelistForm,
+} from './source-whitelist-form.ts';
 
 export type SourceWhitelistViews = Readonly<{
   sourceWhitelists: Views<SourceWhitelistView>;
@@ -54,19 +54,78 @@ export type SourceWhitelistDependencies = Readonly<{
 const REGION_ID = /^[1-9]\d{0,14}$/;
 const NOT_ALLOWED: Problem = { status: 403, message: 'source whitelist is not enabled for your account' };
 
-/** `GET` and `POST /source-whitelist`, `DELETE /source-whitelist/{request_id}`. */
-export function sourceWhitelistRoutes(dependencies: SourceWhitelistDependencies): Router {
-  const router = Router({ caseSensitive: true, strict: false });
-  router
-    .route('/source-whitelist')
-    .get(requireAllowed, refuseQuery, (_request, response) => sendRequests(response, dependencies.views))
-    .post(requireAllowed, (request, response) => submit(request, response, dependencies))
-    .all((_request, response) => sendProblem(response, methodNotAllowed(['GET', 'HEAD', 'POST'])));
-  router
-    .route('/source-whitelist/:requestId')
-    .delete(requireAllowed, refuseQuery, requireWhole, (request, response) => remove(request, response, dependencies))
-    .all((_request, response) => sendProblem(response, methodNotAllowed(['DELETE'])));
-  return router;
+const PATH = '/source-whitelist';
+const requestSchema = z.strictObject({
+  request_id: z.uuid(),
+  input: z.string(),
+  regions: z.array(z.string()),
+  status: z.enum(['pending_review', 'pending_deploy', 'active', 'rejected', 'failed']),
+  auto_approved: z.boolean(),
+});
+const usage = z.strictObject({ used: z.int().nonnegative(), limit: z.int().nonnegative() });
+const submitted = z.strictObject({ data: requestSchema, meta: usage });
+
+const listRequests = {
+  method: 'GET',
+  path: PATH,
+  scope: 'customer',
+  request: {},
+  answers: {
+    200: z.strictObject({
+      data: z.array(requestSchema.extend({ created_at: z.iso.datetime({ offset: true }) })),
+      meta: usage,
+    }),
+    ...CUSTOMER_PROBLEMS,
+    ...problemAnswers(403),
+  },
+} as const satisfies Operation;
+
+const submitRequest = {
+  method: 'POST',
+  path: PATH,
+  scope: 'customer',
+  request: { body: { contentType: 'multipart/form-data', schema: submissionForm } },
+  /** 200: the same was submitted before. */
+  answers: { 200: submitted, 201: submitted, ...CUSTOMER_PROBLEMS, ...problemAnswers(400, 403, 413, 415) },
+} as const satisfies Operation;
+
+const removeRequest = {
+  method: 'DELETE',
+  path: `${PATH}/{request_id}`,
+  scope: 'customer',
+  request: { params: z.strictObject({ request_id: z.uuid() }) },
+  answers: {
+    200: z.strictObject({ data: z.strictObject({ request_id: z.uuid(), status: z.literal('removed') }) }),
+    ...CUSTOMER_PROBLEMS,
+    ...problemAnswers(403, 404, 413),
+  },
+} as const satisfies Operation;
+
+/** What a customer does with its source whitelist. */
+export const SOURCE_WHITELIST_OPERATIONS: readonly Operation[] = [listRequests, submitRequest, removeRequest];
+
+/** What a customer does with its source whitelist, carried out. */
+export function sourceWhitelistRoutes(dependencies: SourceWhitelistDependencies): readonly Route[] {
+  const { views } = dependencies;
+  return [
+    {
+      ...listRequests,
+      handle: [requireAllowed, refuseQuery, (_request, response) => sendRequests(response, views)],
+    },
+    {
+      ...submitRequest,
+      handle: [requireAllowed, (asked, response) => submit(asked, response, dependencies)],
+    },
+    {
+      ...removeRequest,
+      handle: [
+        requireAllowed,
+        refuseQuery,
+        requireWhole,
+        (asked, response) => remove(String(asked.params['request_id']).toLowerCase(), response, dependencies),
+      ],
+    },
+  ];
 }
 
 /** The account flag comes before everything that is read of the request. */
@@ -216,11 +275,10 @@ function metaOf(whitelist: SourceWhitelist, limit: number) {
 }
 
 async function remove(
-  request: Request<{ requestId: string }>,
+  requestId: string,
   response: Response,
   { customers, shown }: SourceWhitelistDependencies,
 ): Promise<void> {
-  const requestId = request.params.requestId.toLowerCase();
   const command = { type: 'RemoveSourceWhitelist', data: { requestId } } as const;
   const decision = await customers.handle(callerOf(response).customer.customerId, command, contextFor(response));
   if (isRefusal(decision)) return sendProblem(response, refused(decision));

@@ -1,4 +1,5 @@
-import { type Request, type Response, Router } from 'express';
+import type { Request, Response } from 'express';
+import { z } from 'zod';
 import { isAddressProblem } from '../../addresses/address-problem.ts';
 import { rangeSize } from '../../addresses/range.ts';
 import { type Address, parseAddress } from '../../addresses/address.ts';
@@ -8,9 +9,10 @@ import type { AddressView } from '../../projections/ip-control/address-view.ts';
 import type { RegionView } from '../../projections/ip-control/region-view.ts';
 import type { SubnetView } from '../../projections/ip-control/subnet-view.ts';
 import type { Views } from '../../projections/engine/view-cache.ts';
-import { invalid, methodNotAllowed, type Problem, problems, sendJson, sendProblem } from '../problems.ts';
+import { invalid, type Problem, problems, sendJson, sendProblem } from '../problems.ts';
 import { queryErrors, refuseQuery } from '../middleware/query.ts';
 import { callerOf } from '../middleware/request-context.ts';
+import { CUSTOMER_PROBLEMS, exactCount, type Operation, problemAnswers, type Route } from '../route.ts';
 import { LISTING_TYPE, PAGE_MAX, sendListing } from './address-listing.ts';
 
 export type SubnetViews = Readonly<{
@@ -22,31 +24,87 @@ export type SubnetViews = Readonly<{
 const NOT_YOURS: Problem = { status: 403, message: 'subnet does not belong to your account.' };
 const SUBNET_ID = /^[1-9]\d{0,14}$/;
 
-/** `GET /subnets`, `/subnets/{subnet_id}`, `/subnets/{subnet_id}/pending`. */
-export function subnetRoutes(views: SubnetViews): Router {
-  const router = Router({ caseSensitive: true, strict: false });
-  router
-    .route('/subnets')
-    .get(refuseQuery, async (_request, response) => {
-      const view = await views.addresses.get(String(callerOf(response).customer.customerId));
-      const items = await Promise.all((view?.subnets ?? []).map((subnet) => listItem(subnet, view, views)));
-      sendJson(response, 200, { data: items.sort((a, b) => a.id - b.id) });
-    })
-    .all(onlyGet);
-  for (const { path, pendingOnly } of [
-    { path: '/subnets/:subnetId', pendingOnly: false },
-    { path: '/subnets/:subnetId/pending', pendingOnly: true },
-  ]) {
-    router
-      .route(path)
-      .get((request, response) => sendSubnet(request, response, views, pendingOnly))
-      .all(onlyGet);
-  }
-  return router;
+const subnetOf = {
+  id: z.int().positive(),
+  cidr: z.string(),
+  ip_version: z.union([z.literal(4), z.literal(6)]),
+  asn: z.int().nonnegative(),
+};
+const listSubnets = {
+  method: 'GET',
+  path: '/subnets',
+  scope: 'customer',
+  request: {},
+  answers: {
+    200: z.strictObject({
+      data: z.array(
+        z.strictObject({
+          ...subnetOf,
+          metro: z.string(),
+          region: z.string().nullable(),
+          ip_counts: z.strictObject({
+            total: exactCount,
+            enabled: exactCount,
+            disabled: exactCount,
+            pending: exactCount,
+          }),
+        }),
+      ),
+    }),
+    ...CUSTOMER_PROBLEMS,
+  },
+} as const satisfies Operation;
+
+const statusOf = { status: z.enum(['enabled', 'disabled']), pending_change: z.boolean() };
+/** Written row by row, never as a whole: `sendListing`. */
+const addressList = z.strictObject({
+  data: z.union([
+    z.strictObject({ ...subnetOf, ips: z.array(z.strictObject({ address: z.string(), ...statusOf })) }),
+    z.strictObject({
+      ...subnetOf,
+      ranges: z.array(z.strictObject({ start: z.string(), end: z.string(), ...statusOf })),
+    }),
+  ]),
+  meta: z.strictObject({ pending_changes: exactCount, next_after: z.string().optional() }),
+});
+
+function addressesOfSubnet(path: string) {
+  return {
+    method: 'GET',
+    path,
+    scope: 'customer',
+    request: {
+      params: z.strictObject({ subnet_id: z.string().regex(SUBNET_ID) }),
+      query: z.strictObject({
+        view: z.enum(['ips', 'ranges']).optional(),
+        after: z.string().optional(),
+        limit: z.coerce.number().int().min(1).max(PAGE_MAX).optional(),
+      }),
+    },
+    answers: { 200: addressList, ...CUSTOMER_PROBLEMS, ...problemAnswers(403, 404) },
+  } as const satisfies Operation;
 }
 
-function onlyGet(_request: Request, response: Response): void {
-  sendProblem(response, methodNotAllowed(['GET', 'HEAD']));
+const showSubnet = addressesOfSubnet('/subnets/{subnet_id}');
+const showPending = addressesOfSubnet('/subnets/{subnet_id}/pending');
+
+/** What shows subnets. */
+export const SUBNET_OPERATIONS: readonly Operation[] = [listSubnets, showSubnet, showPending];
+
+/** What shows subnets, carried out. */
+export function subnetRoutes(views: SubnetViews): readonly Route[] {
+  return [
+    { ...listSubnets, handle: [refuseQuery, (_request, response) => sendSubnets(response, views)] },
+    { ...showSubnet, handle: [(request, response) => sendSubnet(request, response, views, false)] },
+    { ...showPending, handle: [(request, response) => sendSubnet(request, response, views, true)] },
+  ];
+}
+
+async function sendSubnets(response: Response, views: SubnetViews): Promise<void> {
+  const view = await views.addresses.get(String(callerOf(response).customer.customerId));
+  const items = await Promise.all((view?.subnets ?? []).map((subnet) => listItem(subnet, view, views)));
+  const body = { data: items.sort((a, b) => a.id - b.id) } satisfies z.input<(typeof listSubnets.answers)[200]>;
+  sendJson(response, 200, body);
 }
 
 async function listItem(subnet: SubnetOfCustomer, view: AddressView | undefined, { regions }: SubnetViews) {
@@ -74,7 +132,7 @@ async function sendSubnet(
 ): Promise<void> {
   const query = listingQuery(request);
   if ('problem' in query) return sendProblem(response, query.problem);
-  const found = await findSubnet(String(request.params['subnetId']), callerOf(response).customer.customerId, views);
+  const found = await findSubnet(String(request.params['subnet_id']), callerOf(response).customer.customerId, views);
   if ('problem' in found) return sendProblem(response, found.problem);
   const after = query.after;
   if (after !== undefined && after.version !== found.status.range.version) {

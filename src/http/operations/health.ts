@@ -1,5 +1,7 @@
-import { type RequestHandler, type Response, Router } from 'express';
-import { explain, methodNotAllowed, sendJson, sendProblem } from '../problems.ts';
+import type { Response } from 'express';
+import { z } from 'zod';
+import { explain, sendJson } from '../problems.ts';
+import type { Operation, Route } from '../route.ts';
 
 /**
  * What `/readyz` asks for: each check's name, and why it is not ready (`undefined`: it is); and whether the log was restored, which
@@ -9,21 +11,38 @@ export type Readiness = () => Promise<
   Readonly<{ checks: Readonly<Record<string, string | undefined>>; restored: boolean }>
 >;
 
-/** `GET /healthz`: the process answers. `GET /readyz`: stores reachable, projections caught up; 503 otherwise. */
-export function healthRoutes(readiness: Readiness): Router {
-  const router = Router();
-  router
-    .route('/healthz')
-    .get((_request, response) => sendJson(response, 200, { status: 'ok' }))
-    .all(onlyGet);
-  router
-    .route('/readyz')
-    .get((_request, response) => sendReadiness(readiness, response))
-    .all(onlyGet);
-  return router;
-}
+const health = {
+  method: 'GET',
+  path: '/healthz',
+  scope: 'anybody',
+  request: {},
+  answers: { 200: z.strictObject({ status: z.literal('ok') }) },
+} as const satisfies Operation;
 
-const onlyGet: RequestHandler = (_request, response) => sendProblem(response, methodNotAllowed(['GET', 'HEAD']));
+const readinessOf = <S extends string>(status: S) =>
+  z.strictObject({
+    status: z.literal(status),
+    checks: z.record(z.string(), z.string()),
+    restored: z.literal(true).optional(),
+  });
+const ready = {
+  method: 'GET',
+  path: '/readyz',
+  scope: 'anybody',
+  request: {},
+  answers: { 200: readinessOf('ready'), 503: readinessOf('not ready') },
+} as const satisfies Operation;
+
+/** What those ask who watch over the server. */
+export const HEALTH_OPERATIONS: readonly Operation[] = [health, ready];
+
+/** The process answers; stores reachable, projections caught up. */
+export function healthRoutes(readiness: Readiness): readonly Route[] {
+  return [
+    { ...health, handle: [(_request, response) => sendJson(response, 200, { status: 'ok' })] },
+    { ...ready, handle: [(_request, response) => sendReadiness(readiness, response)] },
+  ];
+}
 
 async function sendReadiness(readiness: Readiness, response: Response): Promise<void> {
   const { checks: found, restored } = await readiness();

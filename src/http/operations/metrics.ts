@@ -1,5 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import { Temporal } from '@js-temporal/polyfill';
+import { z } from 'zod';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
 import type { RouterUpkeep, RouterUpkeepView } from '../../projections/ip-control/router-upkeep-view.ts';
@@ -7,7 +8,19 @@ import { LIST_KINDS, waitingSeconds } from '../../domain/ip-control/waiting-chan
 import type { WaitingChangeView } from '../../projections/ip-control/waiting-change-view.ts';
 import type { Views } from '../../projections/engine/view-cache.ts';
 
+import type { Operation } from '../route.ts';
+
 const TEXT_FORMAT = 'text/plain; version=0.0.4; charset=utf-8';
+
+/** On a port of its own. An answer that is not 200 has no body. */
+export const METRICS_OPERATION = {
+  method: 'GET',
+  path: '/metrics',
+  scope: 'anybody',
+  request: {},
+  answers: { 200: z.string(), 503: z.literal('') },
+  contentType: TEXT_FORMAT,
+} as const satisfies Operation;
 
 type Gauge = Readonly<{ name: string; help: string; of: (router: RouterUpkeep) => number | undefined }>;
 
@@ -55,7 +68,7 @@ export function createMetricsServer(
 ): Server {
   return createServer((request, response) => {
     const [path] = (request.url ?? '').split('?');
-    if (path !== '/metrics') return void response.writeHead(404).end();
+    if (path !== METRICS_OPERATION.path) return void response.writeHead(404).end();
     if (request.method !== 'GET' && request.method !== 'HEAD')
       return void response.writeHead(405, { Allow: 'GET, HEAD' }).end();
     Promise.all([views.routerUpkeep.list(), views.waitingChanges.list(), restored()]).then(

@@ -15,6 +15,7 @@ import { explainFailure } from '../../../src/main/explain-failure.ts';
 import { type RunningServer, startServer } from '../../../src/main/server.ts';
 import { codec, initDataDirectory, openEventStore } from '../../../src/main/stores.ts';
 import { BEGINNING, type EventStore } from '../../../src/ports/event-store.ts';
+import { watchAnswers } from '../http/stated-answers.ts';
 import { killed } from './bound-process.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { waitUntil } from '../wait-until.ts';
@@ -72,6 +73,7 @@ const SETTINGS = { HOST: '127.0.0.1', PORT: '0', QUIET_PERIOD: 'PT1H', WEBHOOK_A
 
 /** Makes an installation, its data directory too unless the settings name one; nothing runs yet. */
 export async function openEdgeward(settings: Readonly<Record<string, string>> = {}): Promise<Edgeward> {
+  watchAnswers();
   const { path: folder, remove: removeFolder } = await temporaryFolder();
   const dataDir = join(folder, 'data');
   const own = { ...SETTINGS, DATA_DIR: dataDir, ...settings };

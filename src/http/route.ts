@@ -1,0 +1,100 @@
+import { type RequestHandler, Router } from 'express';
+import { z } from 'zod';
+import { methodNotAllowed, sendProblem } from './problems.ts';
+
+/** One endpoint: where it is, what it takes, and all that it may answer. What is made of the endpoints is made from these. */
+export type Operation = Readonly<{
+  method: 'GET' | 'POST' | 'DELETE';
+  /** Below what its scope begins with; `{name}` is a parameter. */
+  path: string;
+  /** Who may ask: a customer with a token, below `/api/v1`; or anybody. */
+  scope: 'customer' | 'anybody';
+  /** As clients send it; what the endpoint reads from that is its own. Parameters and queries are texts. */
+  request: Readonly<{
+    params?: z.ZodObject;
+    query?: z.ZodObject;
+    body?: Readonly<{ contentType: 'application/json' | 'multipart/form-data'; schema: z.ZodType }>;
+  }>;
+  /** By status: the body. */
+  answers: Readonly<Record<number, z.ZodType>>;
+  /** Of the answers; default JSON. */
+  contentType?: string;
+}>;
+
+/** An operation with what carries it out, in this order. */
+export type Route = Operation & Readonly<{ handle: readonly RequestHandler[] }>;
+
+const message = z.strictObject({ message: z.string() });
+const fieldErrors = z.record(z.string(), z.array(z.string()).nonempty());
+
+/** What is answered in place of what was asked for. */
+const PROBLEMS = {
+  400: message,
+  401: message,
+  403: message,
+  404: message,
+  /** Of a path, whatever the method: never of an operation. */
+  405: message,
+  413: message,
+  415: message,
+  422: z.strictObject({ message: z.string(), errors: fieldErrors.optional() }),
+  429: z.strictObject({ message: z.string(), retry_after: z.int().min(1).max(60) }),
+  500: message,
+  503: message,
+} as const;
+
+/** The answers with these statuses, which are the same for all operations. */
+export function problemAnswers<S extends keyof typeof PROBLEMS>(...statuses: readonly S[]): Pick<typeof PROBLEMS, S> {
+  const picked: Partial<typeof PROBLEMS> = {};
+  for (const status of statuses) Object.assign(picked, { [status]: PROBLEMS[status] });
+  return picked as Pick<typeof PROBLEMS, S>;
+}
+
+/** What every operation of customers may answer. */
+export const CUSTOMER_PROBLEMS = problemAnswers(401, 422, 429, 500, 503);
+
+/** What is answered where there is no operation: the path is unknown, or has other methods. */
+export const NO_OPERATION_PROBLEMS = problemAnswers(401, 404, 405, 429, 500, 503);
+
+/** What the HTTP parser answers to a request, whatever it asks for. */
+export const UNREADABLE_PROBLEMS: Operation['answers'] = {
+  ...problemAnswers(400, 413),
+  408: message,
+  417: message,
+  431: message,
+};
+
+/**
+ * A count of addresses: an exact integer, which may be larger than 2^53 (a /48 has 2^80). Those who read JSON numbers as doubles lose its
+ * last digits.
+ */
+export const exactCount = z
+  .custom<number | bigint>((value) => typeof value === 'bigint' || Number.isSafeInteger(value))
+  .refine((value) => value >= 0)
+  .meta({ type: 'integer', minimum: 0, description: 'Exact, also above 2^53.' });
+
+/** The Express router of these routes. A path that has other methods than the one that is asked for is 405. */
+export function routerOf(routes: readonly Route[], options: Readonly<{ caseSensitive: boolean }>): Router {
+  const router = Router(options);
+  for (const path of new Set(routes.map((route) => route.path))) {
+    const atPath = routes.filter((route) => route.path === path);
+    const route = router.route(path.replaceAll(/\{(\w+)\}/g, ':$1'));
+    for (const { method, handle } of atPath) {
+      switch (method) {
+        case 'GET':
+          route.get(...handle);
+          break;
+        case 'POST':
+          route.post(...handle);
+          break;
+        case 'DELETE':
+          route.delete(...handle);
+          break;
+      }
+    }
+    // Express answers HEAD as it does GET.
+    const allowed = atPath.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
+    route.all((_request, response) => sendProblem(response, methodNotAllowed(allowed)));
+  }
+  return router;
+}
