@@ -143,6 +143,27 @@ const PLANTED: readonly (readonly [path: string, text: string, breach: string])[
   ['src/http/a.ts', `import { c } from '../cli/command.ts';`, 'http imports src/cli/command.ts'],
   [
     'src/http/a.ts',
+    `import { openAggregate } from '../commands/handle.ts';`,
+    'http imports more than types of src/commands/handle.ts',
+  ],
+  [
+    'src/http/a.ts',
+    `import { v } from '../projections/engine/view-cache.ts';`,
+    'http imports more than types of src/projections/engine/view-cache.ts',
+  ],
+  [
+    'src/http/a.ts',
+    `import { StoreUnavailable } from '../ports/event-store.ts';`,
+    'http imports more than types of src/ports/event-store.ts',
+  ],
+  [
+    'src/http/a.ts',
+    `import { listKind } from '../events/ip-control/vocabulary.ts';`,
+    'http imports more than types of src/events/ip-control/vocabulary.ts',
+  ],
+  ['src/http/a.ts', `import { s } from '../concurrency/semaphore.ts';`, 'http imports src/concurrency/semaphore.ts'],
+  [
+    'src/http/a.ts',
     `import { o } from '../adapters/sqlite/event-store.ts';`,
     'http imports src/adapters/sqlite/event-store.ts',
   ],

@@ -53,10 +53,10 @@ export function problemAnswers<S extends keyof typeof PROBLEMS>(...statuses: rea
 /** What every operation of customers may answer. */
 export const CUSTOMER_PROBLEMS = problemAnswers(401, 422, 429, 500, 503);
 
-/** What is answered where there is no operation: the path is unknown, or has other methods. */
+/** What is answered where there is no operation: the path is unknown, or has other methods. @public what describes the API is made from it */
 export const NO_OPERATION_PROBLEMS = problemAnswers(401, 404, 405, 429, 500, 503);
 
-/** What the HTTP parser answers to a request, whatever it asks for. */
+/** What the HTTP parser answers to a request, whatever it asks for. @public what describes the API is made from it */
 export const UNREADABLE_PROBLEMS: Operation['answers'] = {
   ...problemAnswers(400, 413),
   408: message,

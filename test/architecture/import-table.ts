@@ -56,7 +56,7 @@ export const IMPORT_TABLE: Readonly<Record<Room, Rule>> = {
     builtIn: 'all',
   },
   http: {
-    rooms: OF_USE_CASES,
+    rooms: ['kernel', 'addresses', 'domain', 'application'],
     types: ['commands', 'projections', 'ports', 'events'],
     packages: ['express', 'express-rate-limit', 'busboy', 'file-type', 'zod', TEMPORAL],
     builtIn: 'all',

@@ -67,7 +67,7 @@ const bulkChange = {
   },
 } as const satisfies Operation;
 
-/** What changes addresses. */
+/** What changes addresses. @public what describes the API is made from it */
 export const IP_OPERATIONS: readonly Operation[] = [disableOne, enableOne, bulkChange];
 
 /** What changes addresses, carried out. */

@@ -101,7 +101,7 @@ const removeRequest = {
   },
 } as const satisfies Operation;
 
-/** What a customer does with its source whitelist. */
+/** What a customer does with its source whitelist. @public what describes the API is made from it */
 export const SOURCE_WHITELIST_OPERATIONS: readonly Operation[] = [listRequests, submitRequest, removeRequest];
 
 /** What a customer does with its source whitelist, carried out. */

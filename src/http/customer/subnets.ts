@@ -88,7 +88,7 @@ function addressesOfSubnet(path: string) {
 const showSubnet = addressesOfSubnet('/subnets/{subnet_id}');
 const showPending = addressesOfSubnet('/subnets/{subnet_id}/pending');
 
-/** What shows subnets. */
+/** What shows subnets. @public what describes the API is made from it */
 export const SUBNET_OPERATIONS: readonly Operation[] = [listSubnets, showSubnet, showPending];
 
 /** What shows subnets, carried out. */

@@ -33,7 +33,7 @@ const ready = {
   answers: { 200: readinessOf('ready'), 503: readinessOf('not ready') },
 } as const satisfies Operation;
 
-/** What those ask who watch over the server. */
+/** What those ask who watch over the server. @public what describes the API is made from it */
 export const HEALTH_OPERATIONS: readonly Operation[] = [health, ready];
 
 /** The process answers; stores reachable, projections caught up. */

@@ -67,7 +67,8 @@ function watchAnswer(request: IncomingMessage, response: ServerResponse): void {
 
 /** Says which answer this is, of which operation. @throws when its operation does not state it */
 export function checkExchange({ method, url, status, contentType, text }: Exchange): string | undefined {
-  const [path = '', query = ''] = url.split('?');
+  // A proxy's request names the host too (RFC 9112, 3.2.2).
+  const [path = '', query = ''] = url.replace(/^https?:\/\/[^/?]*/i, '').split('?');
   const atPath = OPERATIONS.filter((operation) => pattern(operation).test(path));
   const operation = atPath.find((candidate) => candidate.method === (method === 'HEAD' ? 'GET' : method));
   const where = `${method} ${url} ${status}: ${text.slice(0, 500)}`;
