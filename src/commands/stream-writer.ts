@@ -1,4 +1,3 @@
-import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { coalesce } from '../concurrency/coalesce.ts';
 import type { Codec } from '../events/codec.ts';
 import { seal } from '../events/hash-chain.ts';
@@ -7,6 +6,7 @@ import type { Event, Sealed } from '../kernel/event.ts';
 import type { Clock } from '../ports/clock.ts';
 import { type EventStore, StoreUnavailable, WrongExpectedRevision } from '../ports/event-store.ts';
 import type { Ids } from '../ports/ids.ts';
+import { yieldToEventLoop } from '../concurrency/yield-to-event-loop.ts';
 
 /** What events say of where they come from. */
 export type Cause = Readonly<{ actor: string; requestId: string; causationId?: string }>;

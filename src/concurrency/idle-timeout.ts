@@ -11,7 +11,7 @@ export type IdleTimeout = Readonly<{
   stop: () => void;
 }>;
 
-export function openSilence(clock: Clock, milliseconds: number): IdleTimeout {
+export function openIdleTimeout(clock: Clock, milliseconds: number): IdleTimeout {
   const stopped = new AbortController();
   let heardAt = clock.monotonicMilliseconds();
   /** Ends with each timer, so that those who wait for it, page after page, don't pile up. */

@@ -4,7 +4,7 @@ import { type Appended, AppendTooLarge, StoreUnavailable, WrongExpectedRevision 
 import type { Answer } from './append-answer.ts';
 import { type AppendSession, openAppendSession } from './append-session.ts';
 import type { EventStoreConnection } from './connection.ts';
-import { openRetries, type RetryPolicy } from './patience.ts';
+import { openRetries, type RetryPolicy } from './retries.ts';
 import { type ProposedEvent, proposedEvent } from './proposed-events.ts';
 import type { Place, Reads } from './reads.ts';
 

@@ -1,5 +1,5 @@
 import type { EventStoreConnection } from './connection.ts';
-import { openRetries, type RetryPolicy } from './patience.ts';
+import { openRetries, type RetryPolicy } from './retries.ts';
 import { responsePages } from './response-pages.ts';
 import type { streams } from './protocol.ts';
 

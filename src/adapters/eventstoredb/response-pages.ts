@@ -2,7 +2,8 @@ import type { ClientReadableStream } from '@grpc/grpc-js';
 import type { Clock } from '../../ports/clock.ts';
 import type { EventStoreConnection } from './connection.ts';
 import { CallFailed, failureOf } from './failures.ts';
-import { openSilence, type IdleTimeout } from '../../concurrency/idle-timeout.ts';
+import { openIdleTimeout, type IdleTimeout } from '../../concurrency/idle-timeout.ts';
+import { yieldToEventLoop } from '../../concurrency/yield-to-event-loop.ts';
 import type { streams } from './protocol.ts';
 
 export type Reading = Readonly<{
@@ -27,7 +28,7 @@ export async function* responsePages(
 ): AsyncGenerator<readonly streams.ReadResp[], void, undefined> {
   const { signal } = reading;
   const buffer = openResponseBuffer(request, reading.connection);
-  const silence = openSilence(reading.clock, reading.silenceMilliseconds);
+  const silence = openIdleTimeout(reading.clock, reading.silenceMilliseconds);
   const stop = () => buffer.cancel();
   signal.addEventListener('abort', stop, { once: true });
   if (signal.aborted) stop();
@@ -116,7 +117,7 @@ async function nextArrival(buffer: ResponseBuffer, silence: IdleTimeout, reading
   if (outcome === 'changed') {
     silence.heard();
     // What comes in one burst becomes one page.
-    await new Promise((resolve) => void setImmediate(resolve));
+    await yieldToEventLoop();
     return;
   }
   if (!silence.isOverdue()) return;

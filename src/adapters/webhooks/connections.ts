@@ -1,5 +1,5 @@
 import { openConnection, type Connection } from './connection.ts';
-import { Gate } from './gate.ts';
+import { Semaphore } from '../../concurrency/semaphore.ts';
 import type { Connector } from './guarded-connector.ts';
 import type { TimeLimit } from './time-limit.ts';
 
@@ -16,7 +16,7 @@ export type ConnectionBounds = Readonly<{
 
 /** Keep-alive connections, bounded per origin and in all, so that one slow origin never takes those of the others. */
 export type Connections = Readonly<{
-  /** An idle connection, or a new one, as soon as the bounds allow. Rejects with the reason for which `limit` is stopped, or GateFull. */
+  /** An idle connection, or a new one, as soon as the bounds allow. Rejects with the reason for which `limit` is stopped, or SemaphoreFull. */
   acquire: (origin: string, limit: TimeLimit) => Connection | Promise<Connection>;
   /** Gives it back; one that is not `reusable` is destroyed. */
   release: (connection: Connection, reusable: boolean) => void;
@@ -24,13 +24,13 @@ export type Connections = Readonly<{
   close: () => Promise<void>;
 }>;
 
-type Origin = Readonly<{ gate: Gate; idle: Connection[] }>;
+type Origin = Readonly<{ places: Semaphore; idle: Connection[] }>;
 
 /** Their sockets are opened by `connect`. An origin that nobody uses and that has no open connection is forgotten. */
 export function createConnections(connect: Connector, bounds: ConnectionBounds): Connections {
   const { originOf, forget } = createOrigins(bounds);
   // First a place at the origin, then one in all: an origin with a long queue stands in the common one with few.
-  const common = new Gate(bounds.total, bounds.waiting);
+  const common = new Semaphore(bounds.total, bounds.waiting);
   const open = new Set<Connection>();
   /** Those of `open` that nobody uses, the longest idle first. */
   const idle = new Set<Connection>();
@@ -60,12 +60,17 @@ export function createConnections(connect: Connector, bounds: ConnectionBounds):
     open.add(connection);
     return connection;
   };
-  const enterLater = async (name: string, gate: Gate, limit: TimeLimit, atOrigin: boolean): Promise<Connection> => {
-    if (!atOrigin) await gate.enter(limit);
+  const enterLater = async (
+    name: string,
+    places: Semaphore,
+    limit: TimeLimit,
+    atOrigin: boolean,
+  ): Promise<Connection> => {
+    if (!atOrigin) await places.enter(limit);
     try {
       await common.enter(limit);
     } catch (error) {
-      gate.leave();
+      places.leave();
       forget(name);
       throw error;
     }
@@ -74,9 +79,9 @@ export function createConnections(connect: Connector, bounds: ConnectionBounds):
 
   return {
     acquire: (name, limit) => {
-      const { gate } = originOf(name);
-      if (!gate.tryEnter()) return enterLater(name, gate, limit, false);
-      if (!common.tryEnter()) return enterLater(name, gate, limit, true);
+      const { places } = originOf(name);
+      if (!places.tryEnter()) return enterLater(name, places, limit, false);
+      if (!common.tryEnter()) return enterLater(name, places, limit, true);
       return take(name);
     },
     release: (connection, reusable) => {
@@ -85,7 +90,7 @@ export function createConnections(connect: Connector, bounds: ConnectionBounds):
         idle.add(connection);
       } else drop(connection);
       common.leave();
-      originOf(connection.origin).gate.leave();
+      originOf(connection.origin).places.leave();
       forget(connection.origin);
     },
     close: async () => {
@@ -103,14 +108,14 @@ function createOrigins(
     originOf: (name) => {
       let origin = origins.get(name);
       if (origin === undefined) {
-        origin = { gate: new Gate(bounds.perOrigin, bounds.waitingPerOrigin), idle: [] };
+        origin = { places: new Semaphore(bounds.perOrigin, bounds.waitingPerOrigin), idle: [] };
         origins.set(name, origin);
       }
       return origin;
     },
     forget: (name) => {
       const origin = origins.get(name);
-      if (origin !== undefined && origin.idle.length === 0 && origin.gate.isEmpty) origins.delete(name);
+      if (origin !== undefined && origin.idle.length === 0 && origin.places.isEmpty) origins.delete(name);
     },
   };
 }

@@ -1,5 +1,5 @@
 import { errors } from 'undici';
-import { GateFull } from './gate.ts';
+import { SemaphoreFull } from '../../concurrency/semaphore.ts';
 import { AddressRefused } from './guarded-connector.ts';
 
 const BY_CODE: Readonly<Record<string, string>> = {
@@ -42,7 +42,7 @@ const BY_PREFIX: readonly (readonly [prefix: string, because: string])[] = [
 /** Why a delivery failed, in our words: nothing of what the receiver sent. `undefined` for what is no trouble of the network but a bug. */
 export function failureText(failure: unknown): string | undefined {
   if (failure instanceof AddressRefused) return failure.message;
-  if (failure instanceof GateFull) return 'too many deliveries are waiting for this receiver';
+  if (failure instanceof SemaphoreFull) return 'too many deliveries are waiting for this receiver';
   if (failure instanceof errors.HTTPParserError) return 'answer is not HTTP';
   const code = failure instanceof Error && 'code' in failure ? failure.code : undefined;
   if (typeof code === 'string') return textOfCode(code);

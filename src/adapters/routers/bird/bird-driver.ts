@@ -5,7 +5,8 @@ import { createDriverCalls } from '../driver-kit/driver-calls.ts';
 import { type Ending, holdOpen } from '../driver-kit/held-open.ts';
 import { ourLists } from '../driver-kit/list-name.ts';
 import { wantedPrefixes } from '../driver-kit/prefixes.ts';
-import { createSemaphore, stoppedBefore } from '../driver-kit/turns.ts';
+import { createRouterTurns } from '../driver-kit/router-turns.ts';
+import { stoppedBefore } from '../driver-kit/stopped.ts';
 import { editionIfOurs, editionOf, parseFile, renderFile } from './bird-file.ts';
 import type { BirdChange, BirdShell, HeldList } from './bird-shell.ts';
 
@@ -30,7 +31,7 @@ const WAITING = 1000;
 
 /** Keeps prefix sets on a router that runs BIRD. An empty list is two sets that match nothing. */
 export function createBirdDriver({ shell, directory, ids, close }: BirdDriverOptions): RouterDriver {
-  const changes = createSemaphore(1, WAITING);
+  const changes = createRouterTurns(1, WAITING);
   const calls = createDriverCalls();
 
   const withChange = async (task: Task, work: (change: BirdChange) => Promise<void>): Promise<void> => {

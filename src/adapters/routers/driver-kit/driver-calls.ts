@@ -1,6 +1,6 @@
 import { RouterFailure } from '../../../ports/routers.ts';
 import { requireListName } from './list-name.ts';
-import { stoppedInTime } from './turns.ts';
+import { stoppedInTime } from './stopped.ts';
 
 /** The calls that run on a driver, so that it closes after the last of them. */
 export type DriverCalls = Readonly<{

@@ -6,7 +6,7 @@ import { createDriverCalls } from '../driver-kit/driver-calls.ts';
 import { ourLists } from '../driver-kit/list-name.ts';
 import { wantedPrefixes } from '../driver-kit/prefixes.ts';
 import { defineRouterDriver, MAX_ENTRIES_OPTION, mustBe } from '../driver-kit/router-options.ts';
-import { createSemaphore } from '../driver-kit/turns.ts';
+import { createRouterTurns } from '../driver-kit/router-turns.ts';
 import { openListDirectory, type ListDirectory } from './list-directory.ts';
 
 const WAITING = 1000;
@@ -28,7 +28,7 @@ export const FILE_DRIVER = defineRouterDriver({
 });
 
 function createFileDriver(directory: ListDirectory): RouterDriver {
-  const changes = createSemaphore(1, WAITING);
+  const changes = createRouterTurns(1, WAITING);
   const calls = createDriverCalls();
   return {
     read: (list, signal) => calls.run(signal, list, () => directory.read(list, signal)),

@@ -5,7 +5,7 @@ import type { Ids } from '../../../ports/ids.ts';
 import { formatCidr } from '../../../addresses/cidr.ts';
 import { RouterFailure, type RouterFailureCode } from '../../../ports/routers.ts';
 import { canonicalCidr, compareCidrs } from '../driver-kit/prefixes.ts';
-import { stoppedInTime } from '../driver-kit/turns.ts';
+import { stoppedInTime } from '../driver-kit/stopped.ts';
 import { draftName, removeLeftOvers } from './drafts.ts';
 
 /** A directory with one file a list. Names have been checked by the caller. */

@@ -4,7 +4,8 @@ import { type ReplaceOptions, type RouterDriver, RouterFailure } from '../../../
 import { createDriverCalls } from '../driver-kit/driver-calls.ts';
 import { ourLists } from '../driver-kit/list-name.ts';
 import { wantedPrefixes } from '../driver-kit/prefixes.ts';
-import { createSemaphore, stoppedBefore } from '../driver-kit/turns.ts';
+import { createRouterTurns } from '../driver-kit/router-turns.ts';
+import { stoppedBefore } from '../driver-kit/stopped.ts';
 import { entryTexts } from './frr-answers.ts';
 import { type Change, changeFor, wishesFor } from './frr-change.ts';
 import { entriesWithin, LINEAR_SINCE, type RouterSpeed } from './frr-load-time.ts';
@@ -25,7 +26,7 @@ const WAITING = 1000;
 
 /** Keeps prefix-lists on a router that runs FRR. */
 export function createFrrDriver({ shell, clock, writeMemory, close }: FrrDriverOptions): RouterDriver {
-  const changes = createSemaphore(1, WAITING);
+  const changes = createRouterTurns(1, WAITING);
   const calls = createDriverCalls();
   /** Whether all that this driver changed is saved; at first nobody knows what was changed before. */
   let saved = false;

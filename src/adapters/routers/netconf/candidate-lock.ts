@@ -1,6 +1,6 @@
 import type { Clock } from '../../../ports/clock.ts';
 import { RouterFailure } from '../../../ports/routers.ts';
-import { stoppedWaiting } from '../driver-kit/turns.ts';
+import { stoppedWaiting } from '../driver-kit/stopped.ts';
 import type { NetconfSession } from './netconf-session.ts';
 import { cancelCommit, DISCARD_CHANGES, GET_SESSIONS, LOCK_CANDIDATE, UNLOCK_CANDIDATE } from './operations.ts';
 import { RpcFailure, textOfError } from './rpc-error.ts';

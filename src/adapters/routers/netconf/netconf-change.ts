@@ -1,6 +1,6 @@
 import { type Cidr, formatCidr } from '../../../addresses/cidr.ts';
 import { RouterFailure, type RouterFailureCode } from '../../../ports/routers.ts';
-import { stoppedBefore } from '../driver-kit/turns.ts';
+import { stoppedBefore } from '../driver-kit/stopped.ts';
 import { PERSIST_ID } from './candidate-lock.ts';
 import type { Dialect } from './dialect.ts';
 import type { NetconfSession, Reply } from './netconf-session.ts';

@@ -3,7 +3,7 @@ import { createDriverCalls } from '../driver-kit/driver-calls.ts';
 import { holdOpen } from '../driver-kit/held-open.ts';
 import { ourLists } from '../driver-kit/list-name.ts';
 import { wantedPrefixes } from '../driver-kit/prefixes.ts';
-import { createSemaphore } from '../driver-kit/turns.ts';
+import { createRouterTurns } from '../driver-kit/router-turns.ts';
 import { refused } from './netconf-change.ts';
 import type { ChangeSteps, NetconfLists } from './netconf-lists.ts';
 import type { NetconfSession } from './netconf-session.ts';
@@ -26,7 +26,7 @@ const WAITING = 1000;
 
 /** Keeps prefix lists on a router that speaks NETCONF and has a candidate datastore. One call runs at a time. */
 export function createNetconfDriver({ sessions, lists, saves, maxEntries, close }: NetconfDriverOptions): RouterDriver {
-  const turns = createSemaphore(1, WAITING);
+  const turns = createRouterTurns(1, WAITING);
   const calls = createDriverCalls();
 
   const withSession = async <T>(what: string, signal: AbortSignal, work: SessionWork<T>): Promise<T> => {

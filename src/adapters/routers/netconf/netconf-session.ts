@@ -1,7 +1,7 @@
 import type { Duplex } from 'node:stream';
 import type { Clock } from '../../../ports/clock.ts';
 import { RouterFailure } from '../../../ports/routers.ts';
-import { stoppedBefore, stoppedWaiting } from '../driver-kit/turns.ts';
+import { stoppedBefore, stoppedWaiting } from '../driver-kit/stopped.ts';
 import { type Capabilities, capabilitiesIn } from './capabilities.ts';
 import { createFrameReader, frame, type Framing } from './framing.ts';
 import { CLOSE_SESSION, HELLO, rpc } from './operations.ts';

@@ -2,7 +2,7 @@ import type { Clock } from '../../../ports/clock.ts';
 import { RouterFailure } from '../../../ports/routers.ts';
 import type { RemoteCommand } from './remote-command.ts';
 import { readSections, type Section } from './section-reader.ts';
-import { stoppedWaiting } from '../driver-kit/turns.ts';
+import { stoppedWaiting } from '../driver-kit/stopped.ts';
 
 /** A talk with a command that divides its output by lines `<mark> <word> <rest>` and takes lines on its input. */
 export type ShellSession = Readonly<{

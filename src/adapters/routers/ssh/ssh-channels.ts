@@ -1,6 +1,6 @@
 import type { Clock } from '../../../ports/clock.ts';
 import type { SshChannel, SshConnection } from './ssh-connection.ts';
-import { type Stopped, stoppable } from '../driver-kit/turns.ts';
+import { type Stopped, stoppable } from '../driver-kit/stopped.ts';
 
 /** The channels on one connection. A router that does not confirm that one is closed gets no more of them on this connection. */
 export type SshChannels = Readonly<{

@@ -4,7 +4,8 @@ import { RouterFailure } from '../../../ports/routers.ts';
 import type { RemoteCommand } from '../shell/remote-command.ts';
 import { holdChannels, type SshChannels } from './ssh-channels.ts';
 import { openConnection, type SshChannel, type SshConnection, type SshTarget } from './ssh-connection.ts';
-import { createSemaphore, stoppable, stoppedWaiting } from '../driver-kit/turns.ts';
+import { createRouterTurns } from '../driver-kit/router-turns.ts';
+import { stoppable, stoppedWaiting } from '../driver-kit/stopped.ts';
 
 /** How a session behaves; every bound has a default. */
 export type SshSessionLimits = Readonly<{
@@ -50,7 +51,7 @@ type OpenChannel = (connection: SshConnection) => Promise<SshChannel>;
 
 export function createSshSession(target: SshTarget, clock: Clock, limits: SshSessionLimits = {}): SshSession {
   const bounds = { ...DEFAULTS, ...limits };
-  const turns = createSemaphore(bounds.channels, WAITING);
+  const turns = createRouterTurns(bounds.channels, WAITING);
   const closing = new AbortController();
   const connections = keepConnection(target, clock, bounds, closing.signal);
   let channels = 0;
