@@ -140,6 +140,15 @@ const PLANTED: readonly (readonly [path: string, text: string, breach: string])[
     `import { p } from '../processes/process-manager.ts';`,
     'http imports src/processes/process-manager.ts',
   ],
+  ...['commands/handle.ts', 'projections/engine/view-cache.ts', 'ports/log.ts', 'events/codec.ts'].map(
+    (file) =>
+      ['src/http/a.ts', `import { x } from '../${file}';`, `http imports more than types of src/${file}`] as const,
+  ),
+  [
+    'src/cli/a.ts',
+    `import { type X, y } from '../projections/engine/view-cache.ts';`,
+    'cli imports more than types of src/projections/engine/view-cache.ts',
+  ],
   ['src/http/a.ts', `import { c } from '../cli/command.ts';`, 'http imports src/cli/command.ts'],
   [
     'src/http/a.ts',
@@ -211,6 +220,13 @@ for (const [path, text, breach] of PLANTED) {
   });
 }
 
+test('the guard reports the same of what is written with markup', () => {
+  for (const [path, text, breach] of PLANTED.filter(([of]) => of.endsWith('/a.ts'))) {
+    const file = { path: path.replace(/\.ts$/, '.tsx'), text };
+    assert.equal(breachesOf([file]), [`${file.path}: ${breach}`]);
+  }
+});
+
 test('every row of the table is broken at least once above', () => {
   const broken = new Set(PLANTED.map(([path]) => path.split('/')[1]?.replace('.ts', '')));
   assert.equal(
@@ -239,6 +255,10 @@ test('the guard keeps the contexts apart, in every room', () => {
     const back = { path: `src/${room}/worker-pools/b.ts`, text: `import { x } from '../ip-control/a.ts';` };
     assert.is(breachesOf([back]).length, 1);
   }
+  const screen = { path: 'src/main/ip-control.ts', text: `import { x } from './worker-pools.ts';` };
+  assert.equal(breachesOf([screen]), [
+    'src/main/ip-control.ts: ip-control imports src/main/worker-pools.ts, which is worker-pools',
+  ]);
   const process = {
     path: 'src/processes/worker-pools/a.ts',
     text: `import { x } from '../../commands/ip-control/b.ts';`,
@@ -365,6 +385,8 @@ test('the guard lets pass what the table allows', () => {
     ],
     ['src/processes/ip-control/a.ts', `import { x } from '../../commands/ip-control/customer.ts';`],
     ['src/http/a.ts', `import express from 'express'; import { createServer } from 'node:http';`],
+    ['src/http/a.ts', `import type { H } from '../commands/handle.ts'; import { type Log } from '../ports/log.ts';`],
+    ['src/cli/a.ts', `import type { V } from '../projections/engine/view-cache.ts';`],
     ['src/adapters/sqlite/a.ts', `import { c } from '../../events/codec.ts'; import Database from 'better-sqlite3';`],
     ['src/main/a.ts', `import { x } from '../adapters/clock.ts'; import { readConfig } from '../config.ts';`],
     ['src/main.ts', `import { x } from './main/server.ts'; import { y } from './cli/program.ts';`],

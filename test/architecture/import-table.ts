@@ -37,7 +37,7 @@ const TEMPORAL = '@js-temporal/polyfill';
 const XML = ['saxes', '@xmldom/xmldom'];
 const DRIVERS = ['better-sqlite3', 'mongodb', '@eventstore/db-client', '@grpc/grpc-js', 'ssh2', ...XML, 'undici'];
 const BELOW_COMMANDS: readonly Room[] = ['kernel', 'addresses', 'concurrency', 'ports', 'events', 'domain'];
-const OF_USE_CASES: readonly Room[] = [...BELOW_COMMANDS, 'commands', 'projections', 'application'];
+const OF_USE_CASES: readonly Room[] = ['kernel', 'addresses', 'concurrency', 'domain', 'application'];
 
 /** Who may import what. Data flow down: nothing is imported from a room further down. */
 export const IMPORT_TABLE: Readonly<Record<Room, Rule>> = {
@@ -62,8 +62,8 @@ export const IMPORT_TABLE: Readonly<Record<Room, Rule>> = {
     builtIn: 'all',
   },
   cli: {
-    rooms: OF_USE_CASES,
-    types: ['commands', 'projections', 'ports', 'events'],
+    rooms: [...OF_USE_CASES, 'commands', 'ports', 'events'],
+    types: ['projections'],
     packages: ['commander', 'cli-progress', 'yaml', 'zod', TEMPORAL],
     builtIn: 'all',
   },
@@ -176,7 +176,7 @@ function roomOf(path: string): Room | undefined {
 }
 
 function contextOf(path: string): string | undefined {
-  return path.split('/').find((part) => CONTEXTS.includes(part));
+  return path.split(/[/.]/).find((part) => CONTEXTS.includes(part));
 }
 
 function packageOf(specifier: string): string {
