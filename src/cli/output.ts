@@ -42,12 +42,15 @@ export function instantOf(option: string, text: string): Temporal.Instant {
 /** Refusal codes of the rules and of the use cases → exit code. */
 export const EXIT_OF_REFUSAL: Readonly<Record<string, number>> = {
   'address-not-owned': EXIT.failed,
+  'not-copied': EXIT.failed,
+  'source-altered': EXIT.failed,
   'source-whitelist-limit-reached': EXIT.failed,
   'source-whitelist-not-allowed': EXIT.failed,
   'source-whitelist-overlap': EXIT.failed,
   'source-whitelist-reserved': EXIT.failed,
   'source-whitelist-too-broad': EXIT.failed,
   'synchronous-not-allowed': EXIT.failed,
+  'too-large': EXIT.failed,
   'too-many-prefixes': EXIT.failed,
   'worker-busy': EXIT.failed,
   'worker-ending': EXIT.failed,
@@ -65,6 +68,8 @@ export const EXIT_OF_REFUSAL: Readonly<Record<string, number>> = {
   'bad-reason': EXIT.usage,
   'bad-region-name': EXIT.usage,
   'bad-router-name': EXIT.usage,
+  'bad-secret': EXIT.usage,
+  'bad-secret-id': EXIT.usage,
   'bad-webhook-url': EXIT.usage,
   'bad-worker-pool': EXIT.usage,
 
@@ -93,8 +98,10 @@ export const EXIT_OF_REFUSAL: Readonly<Record<string, number>> = {
   'provider-type-in-use': EXIT.conflict,
   'region-name-taken': EXIT.conflict,
   'router-name-taken': EXIT.conflict,
+  'secret-in-use': EXIT.conflict,
   'source-whitelist-decided': EXIT.conflict,
   'subnet-overlaps': EXIT.conflict,
+  'target-differs': EXIT.conflict,
   'webhook-secrets-in-use': EXIT.conflict,
   'worker-pool-in-use': EXIT.conflict,
   'worker-pool-taken': EXIT.conflict,
@@ -105,6 +112,8 @@ const TOLD_AS_USAGE: Readonly<Record<string, string>> = {
   'ambiguous-router': '',
   'bad-administrator-name': '',
   'bad-cidr': 'cidr: ',
+  'bad-secret': '',
+  'bad-secret-id': '',
   'bad-webhook-url': '--webhook-url ',
 };
 

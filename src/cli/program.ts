@@ -1,4 +1,5 @@
 import { Command, CommanderError } from 'commander';
+import type { CopyEnds } from '../application/operations/copy-stores.ts';
 import { addAdminCommands } from './ip-control/admin.ts';
 import { addAssetCommands } from './worker-pools/asset.ts';
 import type { CommandTools } from './command.ts';
@@ -14,7 +15,7 @@ import { addRestoreCommands } from './ip-control/restore.ts';
 import { addScopeCommands } from './worker-pools/scope.ts';
 import { addSecretCommands } from './operations/secret.ts';
 import { addStateCommand } from './ip-control/state.ts';
-import { addStoreCommands, type CopyEnds } from './operations/stores.ts';
+import { addStoreCommands } from './operations/stores.ts';
 import { addSubnetCommands } from './ip-control/subnet.ts';
 import { addTokenCommands } from './ip-control/token.ts';
 import { addVerifyCommand } from './operations/verify.ts';

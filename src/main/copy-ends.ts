@@ -6,7 +6,7 @@ import { openedOrRefused } from '../adapters/open-failure.ts';
 import { openSqliteEventStore } from '../adapters/sqlite/event-store.ts';
 import { openSqliteLeases } from '../adapters/sqlite/leases.ts';
 import { CommandFailure, EXIT, notFound } from '../cli/output.ts';
-import type { CopyEnds, Opened } from '../cli/operations/stores.ts';
+import type { CopyEnds, Opened } from '../application/operations/copy-stores.ts';
 import type { Config } from '../config.ts';
 import { asStored } from '../events/codec.ts';
 import { type EventStore, StoreUnavailable } from '../ports/event-store.ts';

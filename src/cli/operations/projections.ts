@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
+import { rebuildProjections } from '../../application/operations/projections.ts';
 import { type CommandTools, leaf, outputOf } from '../command.ts';
-import { notFound, usage } from '../output.ts';
+import { accepted, usage } from '../output.ts';
 import { openProgress } from '../progress.ts';
 
 /** `projections list | rebuild`. */
@@ -23,16 +24,11 @@ export function addProjectionCommands(program: Command, tools: CommandTools): vo
     .action((names: readonly string[], options: { all?: boolean; json?: boolean }) =>
       tools.withApplication(async (application) => {
         if ((options.all === true) === names.length > 0) throw usage('name projections, or give --all.');
-        const wanted = options.all === true ? application.projections.names : names;
-        for (const name of wanted)
-          if (!application.projections.names.includes(name)) throw notFound(`projection ${name} not found.`);
         const progress = openProgress('rebuild', options.json !== true);
-        try {
-          await application.projections.rebuild(wanted, progress.show);
-        } finally {
-          progress.stop();
-        }
-        outputOf(options, tools).object({ rebuilt: wanted }, [`rebuilt: ${wanted.join(', ')}`]);
+        const wanted = options.all === true ? 'all' : names;
+        const answer = await rebuildProjections(wanted, progress.show, application).finally(progress.stop);
+        const { rebuilt } = accepted(answer);
+        outputOf(options, tools).object({ rebuilt }, [`rebuilt: ${rebuilt.join(', ')}`]);
       }),
     );
 }

@@ -1,27 +1,16 @@
 import type { Command } from 'commander';
-import type { EventStore } from '../../ports/event-store.ts';
-import type { EvidenceStore } from '../../ports/evidence.ts';
+import {
+  type CopiedStores,
+  type CopyEnds,
+  type CopyPlaces,
+  copyStores,
+  type StorePlace,
+} from '../../application/operations/copy-stores.ts';
 import { type CommandTools, leaf, outputOf } from '../command.ts';
-import { type CopiedEvidence, copyEvidence } from './copy-evidence.ts';
-import { type CopiedEvents, copyEvents } from './copy-events.ts';
-import { CommandFailure, EXIT, usage } from '../output.ts';
+import { accepted, CommandFailure, EXIT, usage } from '../output.ts';
 import { openProgress } from '../progress.ts';
 
-/** Where something is kept: in a data directory (`undefined`: the one of the settings), or on a server. */
-export type StorePlace = Readonly<{ directory: string | undefined }> | Readonly<{ url: string }>;
-
-export type Opened<T> = Readonly<{ store: T; close: () => Promise<void> }>;
-
-/** Opens what a copy works on. A source must be there; on what is a target no server may act meanwhile. */
-export type CopyEnds = Readonly<{
-  /** The log, each event as it is stored. */
-  openLog: (place: StorePlace, role: 'source' | 'target') => Promise<Opened<EventStore>>;
-  openEvidence: (place: StorePlace, role: 'source' | 'target') => Promise<Opened<EvidenceStore>>;
-}>;
-
 type Options = Readonly<{ from: string; to: string; evidenceFrom?: string; evidenceTo?: string; json?: boolean }>;
-type Ends = Readonly<{ from: StorePlace; to: StorePlace }>;
-type Copied = Readonly<{ events: CopiedEvents; evidence: CopiedEvidence | undefined }>;
 
 const EMBEDDED = 'sqlite:';
 const LOG_SERVER = /^(esdb|kurrentdb)(\+discover)?:\/\/./;
@@ -36,7 +25,9 @@ export function addStoreCommands(program: Command, tools: CommandTools & Readonl
     .option('--evidence-from <url>', 'sqlite:, sqlite:<data directory> or mongodb://…; default: --from, if embedded')
     .option('--evidence-to <url>', 'the same; default: --to, if embedded')
     .action(async (options: Options) => {
-      const copied = await copyStores(options, tools.copyEnds);
+      const places = { log: placesOfLog(options), evidence: placesOfEvidence(options) };
+      const progress = openProgress('copy', options.json !== true);
+      const copied = accepted(await copyStores(places, tools.copyEnds, progress.show).finally(progress.stop));
       outputOf(options, tools).object({ ...copied.events, evidence: copied.evidence ?? null }, linesOf(copied));
       const problems = copied.evidence?.problems.length ?? 0;
       if (problems > 0)
@@ -44,42 +35,14 @@ export function addStoreCommands(program: Command, tools: CommandTools & Readonl
     });
 }
 
-async function copyStores(options: Options, ends: CopyEnds): Promise<Copied> {
-  const places = { from: placeOf('--from', options.from, LOG_SERVER), to: placeOf('--to', options.to, LOG_SERVER) };
+function placesOfLog({ from, to }: Options): CopyPlaces {
+  const places = { from: placeOf('--from', from, LOG_SERVER), to: placeOf('--to', to, LOG_SERVER) };
   if (isSame(places)) throw usage('--from and --to are the same log.');
-  const evidencePlaces = placesOfEvidence(options);
-  const progress = openProgress('copy', options.json !== true);
-  return withBoth(places, ends.openLog, async (logs) => {
-    const copy = (): Promise<CopiedEvents> => copyEvents(logs, progress.show).finally(progress.stop);
-    if (evidencePlaces === undefined) return { events: await copy(), evidence: undefined };
-    // Both are open for all of the time, so that no server comes in between.
-    return withBoth(evidencePlaces, ends.openEvidence, async (evidences) => {
-      const events = await copy();
-      return { events, evidence: await copyEvidence(logs.to, evidences) };
-    });
-  });
-}
-
-async function withBoth<T, R>(
-  { from, to }: Ends,
-  open: (place: StorePlace, role: 'source' | 'target') => Promise<Opened<T>>,
-  work: (both: Readonly<{ from: T; to: T }>) => Promise<R>,
-): Promise<R> {
-  const source = await open(from, 'source');
-  try {
-    const target = await open(to, 'target');
-    try {
-      return await work({ from: source.store, to: target.store });
-    } finally {
-      await target.close();
-    }
-  } finally {
-    await source.close();
-  }
+  return places;
 }
 
 /** Evidence stays where it is unless both ends are known, and are two. */
-function placesOfEvidence({ from, to, evidenceFrom, evidenceTo }: Options): Ends | undefined {
+function placesOfEvidence({ from, to, evidenceFrom, evidenceTo }: Options): CopyPlaces | undefined {
   const source = evidenceFrom ?? (from.startsWith(EMBEDDED) ? from : undefined);
   const target = evidenceTo ?? (to.startsWith(EMBEDDED) ? to : undefined);
   if (evidenceTo !== undefined && source === undefined) throw usage('--evidence-to needs --evidence-from as well.');
@@ -99,11 +62,11 @@ function placeOf(option: string, url: string, server: RegExp): StorePlace {
   throw usage(`${option} must be sqlite:, sqlite:<data directory>, ${servers}.`);
 }
 
-function isSame({ from, to }: Ends): boolean {
+function isSame({ from, to }: CopyPlaces): boolean {
   return JSON.stringify(from) === JSON.stringify(to);
 }
 
-function linesOf({ events, evidence }: Copied): readonly string[] {
+function linesOf({ events, evidence }: CopiedStores): readonly string[] {
   const { copied, there, streams } = events;
   return [
     `${copied} events copied, ${there} were there; ${streams} streams, every event checked on both sides.`,

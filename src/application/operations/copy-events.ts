@@ -1,7 +1,7 @@
 import { checkLink } from '../../events/hash-chain.ts';
+import { type Refusal, refuse } from '../../kernel/decider.ts';
 import type { RecordedEvent } from '../../kernel/event.ts';
 import { AppendTooLarge, BEGINNING, type EventStore, WrongExpectedRevision } from '../../ports/event-store.ts';
-import { CommandFailure, EXIT } from '../output.ts';
 
 /** Two logs, each as it is stored. */
 export type LogPair = Readonly<{ from: EventStore; to: EventStore }>;
@@ -20,9 +20,29 @@ const GROUP_CHARACTERS_MAX = 200_000;
 /**
  * Copies a log in its order, each event as it stands, and goes on where an earlier copy stopped. Every event of the source is checked against
  * its chain before it is written, and every one of the target against the source: those that are there before, the others at the end.
- * @throws CommandFailure when the target holds anything else, or the source was altered
+ * Refused when the target holds anything else or can't take an event, or the source was altered; what was copied by then stays.
  */
-export async function copyEvents(logs: LogPair, show: Show): Promise<CopiedEvents> {
+export async function copyEvents(logs: LogPair, show: Show): Promise<Refusal | CopiedEvents> {
+  try {
+    return await copyAll(logs, show);
+  } catch (error) {
+    if (error instanceof CopyRefused) return error.refusal;
+    throw error;
+  }
+}
+
+/** Ends a copy from within its loops; it does not leave this file. */
+class CopyRefused extends Error {
+  override readonly name = 'CopyRefused';
+  readonly refusal: Refusal;
+  constructor(refusal: Refusal) {
+    super(refusal.because);
+    this.refusal = refusal;
+  }
+}
+
+/** @throws CopyRefused */
+async function copyAll(logs: LogPair, show: Show): Promise<CopiedEvents> {
   const end = await logs.from.end();
   const chains = openChains();
   const writer = openWriter(logs.to);
@@ -81,7 +101,7 @@ function openChains(): Chains {
       const before = ends.get(stream);
       if (revision !== (before?.revision ?? -1n) + 1n || !checkLink(before?.hash ?? '', event)) {
         const message = `the source is not whole: ${placeOf(event)} was altered, or events before it are missing; edgeward verify says more.`;
-        throw new CommandFailure(EXIT.failed, 'source-altered', message);
+        throw new CopyRefused(refuse('source-altered', message));
       }
       ends.set(stream, { revision, hash: metadata.hash });
     },
@@ -128,26 +148,26 @@ async function appendAll(to: EventStore, events: readonly RecordedEvent[]): Prom
     if (!(error instanceof AppendTooLarge)) throw error;
     if (events.length === 1) {
       const message = `the target can not take ${placeOf(first)}: ${error.message}.`;
-      throw new CommandFailure(EXIT.failed, 'too-large', message);
+      throw new CopyRefused(refuse('too-large', message));
     }
     for (const event of events) await appendAll(to, [event]);
   }
 }
 
-/** The hash covers everything but the revision, and that it is the right one for what is stored is computed anew. */
+/** The hash covers everything but the revision, and that it is the right one for what is stored is computed again. */
 function requireSame(event: RecordedEvent, copy: RecordedEvent): void {
   if (copy.id !== event.id || copy.metadata.hash !== event.metadata.hash || copy.revision !== event.revision)
     throw differs(copy, `the source has ${placeOf(event)} there`);
   if (!checkLink(event.metadata.previousHash, copy)) throw differs(copy, 'it was altered');
 }
 
-function differs(copy: RecordedEvent, how: string): CommandFailure {
+function differs(copy: RecordedEvent, how: string): CopyRefused {
   const message = `the target holds other events: ${placeOf(copy)}: ${how}. Copy into a log that is empty or holds the beginning of this one.`;
-  return new CommandFailure(EXIT.conflict, 'target-differs', message);
+  return new CopyRefused(refuse('target-differs', message));
 }
 
-function notThere(event: RecordedEvent): CommandFailure {
-  return new CommandFailure(EXIT.failed, 'not-copied', `${placeOf(event)} was written and is not there.`);
+function notThere(event: RecordedEvent): CopyRefused {
+  return new CopyRefused(refuse('not-copied', `${placeOf(event)} was written and is not there.`));
 }
 
 function placeOf({ stream, revision, type, position }: RecordedEvent): string {

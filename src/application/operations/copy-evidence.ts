@@ -1,6 +1,4 @@
-import { createHash } from 'node:crypto';
-import { z } from 'zod';
-import { streamId } from '../../kernel/stream-name.ts';
+import { evidenceOf, sha256Of } from '../../domain/ip-control/evidence.ts';
 import { BEGINNING, type EventStore } from '../../ports/event-store.ts';
 import type { EvidenceReference, EvidenceStore } from '../../ports/evidence.ts';
 
@@ -9,23 +7,20 @@ export type CopiedEvidence = Readonly<{ copied: number; there: number; problems:
 type Evidences = Readonly<{ from: EvidenceStore; to: EvidenceStore }>;
 type Outcome = Readonly<{ is: 'copied' | 'there' }> | Readonly<{ problem: string }>;
 
-/** Of every schema that a submission has had. */
-const submission = z.object({ evidence: z.object({ sha256: z.string() }) });
-
 /** Copies every file that an event of the log names, unless it is there already, and checks each by its SHA-256. */
 export async function copyEvidence(log: EventStore, evidences: Evidences): Promise<CopiedEvidence> {
   const seen = new Set<string>();
   const counts = { copied: 0, there: 0 };
   const problems: string[] = [];
   for await (const page of log.readAll(BEGINNING)) {
-    for (const { type, stream, revision, data } of page) {
-      if (type !== 'SourceWhitelistSubmitted') continue;
-      const reference = { customerId: Number(streamId(stream)), sha256: submission.parse(data).evidence.sha256 };
+    for (const event of page) {
+      const reference = evidenceOf(event);
+      if (reference === undefined) continue;
       const key = `${reference.customerId}/${reference.sha256}`;
       if (seen.has(key)) continue;
       seen.add(key);
       const outcome = await copyFile(reference, evidences);
-      if ('problem' in outcome) problems.push(`${stream} revision ${revision}: ${outcome.problem}`);
+      if ('problem' in outcome) problems.push(`${event.stream} revision ${event.revision}: ${outcome.problem}`);
       else counts[outcome.is] += 1;
     }
   }
@@ -54,10 +49,4 @@ async function copyFile(reference: EvidenceReference, { from, to }: Evidences): 
   }
   await stored.release();
   return { problem: 'its evidence was altered in the source' };
-}
-
-async function sha256Of(pieces: AsyncIterable<Uint8Array>): Promise<string> {
-  const hash = createHash('sha256');
-  for await (const piece of pieces) hash.update(piece);
-  return hash.digest('hex');
 }
