@@ -49,7 +49,7 @@ export function ipControlProcesses(config: Config): readonly RegisteredProcess[]
       // A slow receiver leaves places to the others.
       {
         concurrency: WEBHOOKS_MAX,
-        lanes: { of: ({ data }) => String(data.customerId), concurrency: WEBHOOKS_TO_CUSTOMER_MAX },
+        partitions: { of: ({ data }) => String(data.customerId), concurrency: WEBHOOKS_TO_CUSTOMER_MAX },
       },
     ),
     registerProcess(
@@ -90,13 +90,16 @@ export function routerProcesses(config: Config) {
       deployCommit,
       (tools: RouterTools) => performDeployCommit(performersNeed(tools)),
       // Routers that hang in one region leave places to the others, and what is slow in a region leaves them to what is not.
-      { concurrency: DEPLOYMENTS_MAX, lanes: { of: deploymentLane, concurrency: config.regionConcurrency } },
+      { concurrency: DEPLOYMENTS_MAX, partitions: { of: deploymentPartition, concurrency: config.regionConcurrency } },
     ),
     // What operators ask for is done at once; all routers are compared, round after round, beside it.
     maintenance: registerProcess(
       routerMaintenance,
       (tools: RouterTools) => performKeepRouter(performersNeed(tools)),
-      { concurrency: LOOKS_MAX, lanes: { of: ({ data }) => String(data.regionId), concurrency: LOOKS_IN_REGION_MAX } },
+      {
+        concurrency: LOOKS_MAX,
+        partitions: { of: ({ data }) => String(data.regionId), concurrency: LOOKS_IN_REGION_MAX },
+      },
       (tools) => {
         const rounds = {
           ...performersNeed(tools),
@@ -111,6 +114,6 @@ export function routerProcesses(config: Config) {
   };
 }
 
-function deploymentLane({ data }: DeployCommitDuty): string {
+function deploymentPartition({ data }: DeployCommitDuty): string {
   return data.step === 0 ? String(data.regionId) : `${data.regionId}/slow`;
 }

@@ -48,7 +48,7 @@ export type WiredProcess<D extends Duty = Duty> = Readonly<{
 
 type Bounds<S extends object, D extends Duty> = Pick<
   ProcessDependencies<S, D>,
-  'concurrency' | 'lanes' | 'everyMilliseconds'
+  'concurrency' | 'partitions' | 'everyMilliseconds'
 >;
 
 /** Connects a process manager with what performs its duties; `beside` runs as long as it does. */

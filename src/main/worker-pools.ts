@@ -27,7 +27,7 @@ export function workerPoolsProcesses(config: Config): readonly RegisteredProcess
           launchPatienceMilliseconds: LAUNCH_PATIENCE_MILLISECONDS,
         }),
       // A provider that hangs leaves places to the pools of others.
-      { concurrency: INSTANCES_MAX, lanes: { of: ({ data }) => data.pool, concurrency: INSTANCES_OF_POOL_MAX } },
+      { concurrency: INSTANCES_MAX, partitions: { of: ({ data }) => data.pool, concurrency: INSTANCES_OF_POOL_MAX } },
     ),
   ];
 }

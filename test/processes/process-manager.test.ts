@@ -34,7 +34,7 @@ type Setting = Readonly<{
   perform?: (name: string, signal: AbortSignal) => Promise<void>;
   concurrency?: number;
   /** Debts whose names begin with the same letter get no more than so many places. */
-  laneConcurrency?: number;
+  partitionConcurrency?: number;
   everyMilliseconds?: number;
   reached?: (position: bigint) => Promise<boolean>;
   list?: () => Promise<void>;
@@ -80,9 +80,14 @@ function openHouse(setting: Setting = {}) {
     log: logInto(lines),
     reached: setting.reached ?? (async () => true),
     concurrency: setting.concurrency ?? 10,
-    ...(setting.laneConcurrency === undefined
+    ...(setting.partitionConcurrency === undefined
       ? {}
-      : { lanes: { of: ({ data: { name } }: Payment) => name.charAt(0), concurrency: setting.laneConcurrency } }),
+      : {
+          partitions: {
+            of: ({ data: { name } }: Payment) => name.charAt(0),
+            concurrency: setting.partitionConcurrency,
+          },
+        }),
     ...(setting.everyMilliseconds === undefined ? {} : { everyMilliseconds: setting.everyMilliseconds }),
   });
   const [stop, abort] = [new AbortController(), new AbortController()];
@@ -412,7 +417,7 @@ test('one lane never takes the places of the others, however much it is owed', a
     debts: Object.fromEntries(Array.from({ length: 50 }, (_, n) => [`k${n}`, { [`a${n}`]: 0 }])),
     perform: (name) => (name.startsWith('a') ? gate.pass(name) : Promise.resolve()),
     concurrency: 4,
-    laneConcurrency: 3,
+    partitionConcurrency: 3,
   });
   await quiet();
   assert.equal(application.begun, ['a0', 'a1', 'a2']);
@@ -431,13 +436,13 @@ test('one lane never takes the places of the others, however much it is owed', a
   await application.end();
 });
 
-test('a key that waits in two lanes takes the place of one', async () => {
+test('a key that waits in two partitions takes the place of one', async () => {
   const gate = gates();
   const application = openHouse({
     debts: { x: { a0: 0, b0: 0 }, y: { a1: 0, b1: 0 }, z: { a2: 0, b2: 0 } },
     perform: (name) => gate.pass(name),
     concurrency: 2,
-    laneConcurrency: 1,
+    partitionConcurrency: 1,
   });
   await quiet();
   for (let round = 0; round < 6; round += 1) {
@@ -448,14 +453,14 @@ test('a key that waits in two lanes takes the place of one', async () => {
   await application.end();
 });
 
-test('when places are scarce the lanes take turns', async () => {
+test('when places are scarce the partitions take turns', async () => {
   const gate = gates();
   const names = ['a0', 'a1', 'a2', 'a3', 'b0', 'b1', 'c0'];
   const application = openHouse({
     debts: Object.fromEntries(names.map((name) => [name, { [name]: 0 }])),
     perform: (name) => gate.pass(name),
     concurrency: 1,
-    laneConcurrency: 1,
+    partitionConcurrency: 1,
   });
   await quiet();
   for (let n = 0; n < names.length; n += 1) {
