@@ -10,6 +10,7 @@ import { commitRegionsNow } from '../application/ip-control/commit-now.ts';
 import { type CommitWatch, openCommitWatch } from '../application/ip-control/commit-watch.ts';
 import type { CommandContext } from '../commands/aggregate.ts';
 import type { Config } from '../config.ts';
+import { rememberedRegionLimits } from '../application/ip-control/region-limits.ts';
 import { createHttpServer } from '../http/app.ts';
 import { createMetricsServer } from '../http/operations/metrics.ts';
 import { sharedCounts } from '../http/middleware/shared-counts.ts';
@@ -110,6 +111,7 @@ async function startParts(
   const { server: http, connections } = createHttpServer({
     customers,
     views,
+    regionLimits: rememberedRegionLimits(views.regions, clock),
     evidence: stores.evidence,
     ids,
     commitNow: (customerId, regionIds, context) =>

@@ -10,9 +10,7 @@ import type { Aggregate, CommandContext, Handled } from '../../commands/aggregat
 import type { CustomerEvent } from '../../events/ip-control/customer.ts';
 import { type Problem, problems, refused, sendJson, sendProblem } from '../problems.ts';
 import { queryErrors } from '../middleware/query.ts';
-import { regionLimits } from '../../domain/ip-control/region-limits.ts';
-import type { RegionView } from '../../projections/ip-control/region-view.ts';
-import type { Views } from '../../projections/engine/view-cache.ts';
+import type { RegionLimits } from '../../commands/ip-control/prefix-limit.ts';
 import { callerOf, contextOf } from '../middleware/request-context.ts';
 import { checked, jsonBody, readJson } from '../middleware/json-body.ts';
 import { CUSTOMER_PROBLEMS, exactCount, type Operation, problemAnswers, type Route } from '../route.ts';
@@ -21,7 +19,8 @@ import { readListedChange } from './bulk-body-scanner.ts';
 
 export type IpDependencies = Readonly<{
   customers: Aggregate<CustomerCommand, CustomerState, CustomerEvent>;
-  views: Readonly<{ regions: Pick<Views<RegionView>, 'list'> }>;
+  /** How many entries the routers of each region take. */
+  regionLimits: () => Promise<RegionLimits>;
   /** Deploys all that is pending in some regions now, and waits for it within the bound for synchronous requests. */
   commitNow: (customerId: number, regionIds: readonly number[], context: CommandContext) => Promise<RegionsCommitted>;
   /** Waits (bounded) until every view shows this position. */
@@ -161,9 +160,9 @@ type Changed = Omit<Handled<CustomerState, CustomerEvent>, 'state'> &
 async function change(
   data: Extract<CustomerCommand, { type: 'ChangeAddresses' }>['data'],
   response: Response,
-  { customers, views, shown }: IpDependencies,
+  { customers, regionLimits, shown }: IpDependencies,
 ): Promise<Changed | undefined> {
-  const limits = regionLimits((await views.regions.list()).map(({ view }) => view));
+  const limits = await regionLimits();
   const answer = await customers.handle(
     callerOf(response).customer.customerId,
     { type: 'ChangeAddresses', data: { ...data, limits } },

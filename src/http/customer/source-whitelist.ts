@@ -19,7 +19,7 @@ import { isRefusal } from '../../kernel/decider.ts';
 import { invariant } from '../../kernel/invariant.ts';
 import type { EvidenceDraft, EvidenceStore, StoredEvidence } from '../../ports/evidence.ts';
 import type { Ids } from '../../ports/ids.ts';
-import { regionLimits } from '../../domain/ip-control/region-limits.ts';
+import type { RegionLimits } from '../../commands/ip-control/prefix-limit.ts';
 import type { RegionView } from '../../projections/ip-control/region-view.ts';
 import type { SourceWhitelistView } from '../../projections/ip-control/source-whitelist-view.ts';
 import type { Views } from '../../projections/engine/view-cache.ts';
@@ -47,6 +47,8 @@ export type SourceWhitelistDependencies = Readonly<{
   views: SourceWhitelistViews;
   evidence: EvidenceStore;
   ids: Ids;
+  /** How many entries the routers of each region take. */
+  regionLimits: () => Promise<RegionLimits>;
   /** Waits (bounded) until every view shows this position. */
   shown: (position: bigint) => Promise<boolean>;
 }>;
@@ -255,9 +257,9 @@ type Decided =
 async function record(
   submission: WhitelistSubmission,
   response: Response,
-  { customers, views }: SourceWhitelistDependencies,
+  { customers, regionLimits }: SourceWhitelistDependencies,
 ): Promise<Decided> {
-  const limits = regionLimits((await views.regions.list()).map(({ view }) => view));
+  const limits = await regionLimits();
   const command = { type: 'SubmitSourceWhitelist', data: { ...submission, limits } } as const;
   const decision = await customers.handle(callerOf(response).customer.customerId, command, contextFor(response));
   if (isRefusal(decision)) return { isNew: false, problem: refused(decision) };
