@@ -167,6 +167,7 @@ async function failingServer(failure: Error): Promise<Readonly<{ base: string; c
     },
     evidence: { isShared: false, begin: fails, read: fails, recover: fails },
     ids: systemIds,
+    regionLimits: fails,
     commitNow: fails,
     shown: fails,
     readiness: () => Promise.resolve({ checks: { event_store: 'unreachable' }, restored: false }),
