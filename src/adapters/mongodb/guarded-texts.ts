@@ -2,9 +2,11 @@ import { BoundedMap } from '../../kernel/bounded-map.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { type MongoDatabase, WRITE_MILLISECONDS } from './database.ts';
 import { type Entry, type EntryChange, type GuardedEntries, writeGuarded } from './guarded-entries.ts';
-import { afterPrefix } from './key-range.ts';
-import { type LargeTexts, openLargeTexts, type Part } from './large-texts.ts';
-import { textParts } from './text-parts.ts';
+import { type LargeTexts, openLargeTexts, type Part, textParts } from './large-texts.ts';
+
+const LAST_CODE_POINT = 0x10_ffff;
+const BEFORE_SURROGATES = 0xd7ff;
+const AFTER_SURROGATES = 0xe000;
 
 /** A text under a key; `undefined` deletes it. */
 export type TextChange = Readonly<{ key: string; text: string | undefined }>;
@@ -183,4 +185,15 @@ function placesWritten(clock: Clock): Readonly<{ note: (at: bigint) => void; lon
       return last?.at;
     },
   };
+}
+
+/** The least text that comes after all that start with `prefix`, in code point order; undefined: there is none. */
+export function afterPrefix(prefix: string): string | undefined {
+  const codePoints = Array.from(prefix, (character) => character.codePointAt(0) ?? 0);
+  for (let last = codePoints.pop(); last !== undefined; last = codePoints.pop()) {
+    if (last === LAST_CODE_POINT) continue;
+    const next = last === BEFORE_SURROGATES ? AFTER_SURROGATES : last + 1;
+    return String.fromCodePoint(...codePoints, next);
+  }
+  return undefined;
 }

@@ -1,6 +1,9 @@
 import type { Collection } from 'mongodb';
 import { type MongoDatabase, WRITE_MILLISECONDS } from './database.ts';
 
+/** One document may have 16 MiB; a UTF-16 unit may need three bytes. */
+const PART_CHARACTERS = 2_000_000;
+
 /** One part of a text that is too large for one document. */
 export type Part = { _id: string; key: string; at: bigint; text: string };
 
@@ -35,4 +38,20 @@ export function openLargeTexts({ use }: MongoDatabase, collection: Collection<Pa
 
 function partId(key: string, at: bigint, index: number): string {
   return `${at}/${index}/${key}`;
+}
+
+/** Cuts a text so that each part fits a document; never between the halves of one character. */
+export function textParts(text: string, most = PART_CHARACTERS): readonly string[] {
+  const parts: string[] = [];
+  for (let start = 0; start < text.length || parts.length === 0;) {
+    const end = start + most < text.length && isHighSurrogate(text, start + most - 1) ? start + most - 1 : start + most;
+    parts.push(text.slice(start, end));
+    start = end;
+  }
+  return parts;
+}
+
+function isHighSurrogate(text: string, index: number): boolean {
+  const unit = text.charCodeAt(index);
+  return unit >= 0xd800 && unit <= 0xdbff;
 }

@@ -1,7 +1,21 @@
-import { openConnection, type Connection } from './connection.ts';
+import type { Socket } from 'node:net';
+import { Client } from 'undici';
 import { Semaphore } from '../../concurrency/semaphore.ts';
 import type { Connector } from './guarded-connector.ts';
 import type { TimeLimit } from './time-limit.ts';
+
+/** One HTTP/1.1 connection to one origin, which opens its socket when it is first used. */
+export type Connection = Readonly<{
+  origin: string;
+  client: Client;
+  isConnected: () => boolean;
+  /** Ends what runs on it, closes its socket, connected or not, and resolves when that is gone. */
+  destroy: () => Promise<void>;
+}>;
+
+// Shorter than the five seconds after which common servers close; a server's own shorter or longer hint is respected up to the maximum.
+const IDLE_MILLISECONDS = 4_000;
+const IDLE_MAXIMUM_MILLISECONDS = 30_000;
 
 export type ConnectionBounds = Readonly<{
   /** Connections to one origin at a time. */
@@ -14,7 +28,12 @@ export type ConnectionBounds = Readonly<{
   waiting: number;
 }>;
 
-/** Keep-alive connections, bounded per origin and in all, so that one slow origin never takes those of the others. */
+/**
+ * Keep-alive connections, bounded per origin and in all, so that one slow origin never takes those of the others. undici's `Agent`
+ * bounds those of one origin alone: it neither tells which connection is idle, so that the oldest could make room, nor gives up one
+ * that is still being made with the request that wanted it, and a request that waits in it is signed already. Once it does
+ * these, this pool goes.
+ */
 export type Connections = Readonly<{
   /** An idle connection, or a new one, as soon as the bounds allow. Rejects with the reason for which `limit` is stopped, or SemaphoreFull. */
   acquire: (origin: string, limit: TimeLimit) => Connection | Promise<Connection>;
@@ -116,6 +135,54 @@ function createOrigins(
     forget: (name) => {
       const origin = origins.get(name);
       if (origin !== undefined && origin.idle.length === 0 && origin.places.isEmpty) origins.delete(name);
+    },
+  };
+}
+
+/**
+ * A connection to an origin (`https://host:port`), over a socket from `connect`. An idle socket is closed after four seconds, or
+ * what the server's `Keep-Alive` says, at most 30; `onDisconnect` hears of every end of a socket that was connected.
+ */
+function openConnection(origin: string, connect: Connector, onDisconnect: () => void): Connection {
+  let connecting: Socket | undefined;
+  let connected = false;
+  const client = new Client(origin, {
+    pipelining: 1,
+    // The sender's one deadline bounds everything.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    keepAliveTimeout: IDLE_MILLISECONDS,
+    keepAliveMaxTimeout: IDLE_MAXIMUM_MILLISECONDS,
+    connect: (to, callback) => {
+      connecting = connect(to, (error, socket) => {
+        connecting = undefined;
+        if (socket === null) callback(error ?? new Error('no connection'), null);
+        else callback(null, socket);
+      });
+    },
+  });
+  client
+    .on('connect', () => {
+      connected = true;
+    })
+    .on('disconnect', () => {
+      connected = false;
+      onDisconnect();
+    });
+  return {
+    origin,
+    client,
+    isConnected: () => connected,
+    destroy: async () => {
+      const halfOpen = connecting;
+      const closed = client.destroy();
+      if (halfOpen !== undefined && !halfOpen.closed) {
+        await new Promise<void>((resolve) => {
+          halfOpen.once('close', () => resolve());
+          halfOpen.destroy();
+        });
+      }
+      await closed;
     },
   };
 }

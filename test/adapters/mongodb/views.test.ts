@@ -1,8 +1,8 @@
 import * as fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { afterPrefix } from '../../../src/adapters/mongodb/key-range.ts';
-import { textParts } from '../../../src/adapters/mongodb/text-parts.ts';
+import { afterPrefix } from '../../../src/adapters/mongodb/guarded-texts.ts';
+import { textParts } from '../../../src/adapters/mongodb/large-texts.ts';
 import { StoreUnavailable } from '../../../src/ports/event-store.ts';
 import type { Collection, ReadModels } from '../../../src/ports/read-models.ts';
 import { createManualClock } from '../../support/manual-clock.ts';
