@@ -1,10 +1,10 @@
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { ServerResponse } from 'node:http';
 import { type Address, formatAddress } from '../../addresses/address.ts';
 import { rangeSize } from '../../addresses/range.ts';
 import { ipv4Text } from '../../addresses/address-text.ts';
 import { type AddressRun, addressRuns, type SubnetStatus } from '../../domain/ip-control/subnet-status.ts';
 import { AddressRows, closing } from './address-rows.ts';
-import { yieldToEventLoop } from '../../concurrency/yield-to-event-loop.ts';
 
 /** Subnets with more addresses list only those that are disabled or pending. */
 const LISTED_WHOLE_MAX = 65_536n;
