@@ -11,16 +11,6 @@ export type Projection<E extends Event, View extends object> = Readonly<{
   handles: readonly E['type'][];
   keysOf: (event: RecordedEvent<E>) => readonly string[];
   evolve: (view: View | undefined, event: RecordedEvent<E>, key: string) => View | undefined;
-  /** Where applying many events at once costs less than one by one: begins to collect those that follow on a view. */
-  batch?: (view: View) => Batch<E, View>;
   /** Where a view holds more than JSON (range sets, bigints): to JSON and back. */
   stored?: Readonly<{ encode: (view: View) => unknown; decode: (json: unknown) => View }>;
-}>;
-
-/** Events on their way into one view: what comes out is what `evolve` makes of them, one after the other. */
-export type Batch<E extends Event, View extends object> = Readonly<{
-  /** Takes the next event, if that changes the view and can wait. `false`: it is for `evolve`, after all that was taken. */
-  take: (event: RecordedEvent<E>) => boolean;
-  /** The view with all that was taken, which is at least one event. */
-  view: () => View;
 }>;

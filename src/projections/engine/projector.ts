@@ -8,16 +8,16 @@ import { type PositionWaiters, openPositionWaiters } from '../../concurrency/pos
 import { Saver, type SaverDependencies } from './view-writer.ts';
 import type { ProjectionFeeder, ViewCache } from './view-cache.ts';
 
-/** Tells that the views of these keys of one shelf changed. */
+/** Tells that the views of these keys of one view cache changed. */
 export type Touched = Readonly<{ viewCache: string; keys: readonly string[] }>;
 
 type TouchedListener = (touched: readonly Touched[], position: bigint) => void;
 
 export type Projector = Readonly<{
   /**
-   * Opens every shelf at its saved position; a projection without a generation of this version starts one, as does one whose
+   * Opens every view cache at its saved position; a projection without a generation of this version starts one, as does one whose
    * generation has applied events that the log does not hold: those are given back.
-   * Readers wait until the shelves have caught up with where the log ends now.
+   * Readers wait until the caches have caught up with where the log ends now.
    */
   open: () => Promise<AheadOfLog | undefined>;
   /** Applies what the log holds now. Saves it in batches when this process may write. */
@@ -29,7 +29,7 @@ export type Projector = Readonly<{
   run: (signal: AbortSignal) => Promise<void>;
   /** The position up to which every view has applied the log. */
   position: () => bigint;
-  /** Whether readers see all that the log held when the shelves were opened last. */
+  /** Whether readers see all that the log held when the caches were opened last. */
   isReadable: () => boolean;
   /** Resolves `true` once `position` is applied, `false` after `timeoutMilliseconds`. */
   reached: (position: bigint, timeoutMilliseconds: number) => Promise<boolean>;
@@ -58,7 +58,7 @@ const CATCH_UP_FLUSH_MILLISECONDS = 2_000;
 const READABLE_MILLISECONDS = 10_000;
 const OPEN_TRIES_MAX = 5;
 
-/** Feeds all shelves from one reading of the log. */
+/** Feeds all view caches from one reading of the log. */
 export function openProjector(feeds: readonly ProjectionTarget[], dependencies: ProjectorDependencies): Projector {
   const projector = new LogProjector(feeds, dependencies);
   return {
@@ -79,13 +79,13 @@ class LogProjector implements Projector {
   readonly #saver: Saver;
   /** What has been applied, ever. */
   readonly #positionWaiters: PositionWaiters;
-  /** What has been applied since the shelves were opened; readers wait until it is `#readableFrom`. */
+  /** What has been applied since the caches were opened; readers wait until it is `#readableFrom`. */
   #sight: PositionWaiters;
   #readableFrom = BEGINNING;
   #listener: TouchedListener | undefined;
   #isOpen = false;
   #turn: Promise<unknown> = Promise.resolve();
-  /** One reading of the log while running; it ends when the shelves must be opened again. */
+  /** One reading of the log while running; it ends when the caches must be opened again. */
   #round: AbortController | undefined;
   #isGone = false;
   #reopening: Reopening | undefined;
@@ -120,7 +120,7 @@ class LogProjector implements Projector {
     const earlierEnd = this.#readableFrom;
     this.#sight = openPositionWaiters(this.#with.clock);
     this.#readableFrom = end;
-    // Who waited goes on waiting, for what is opened now.
+    // Readers that waited go on waiting, for what is opened now.
     earlier.reach(earlierEnd);
     if (this.#with.writes) await this.#with.readModels.mend();
     const names = this.#feeds.map(({ name }) => name);
@@ -211,7 +211,7 @@ class LogProjector implements Projector {
     await this.#saver.applied();
   }
 
-  /** Who must see which events: most events concern few views. */
+  /** Which caches must see which events: most events concern few views. */
   #sharesOf(page: readonly RecordedEvent[]): ReadonlyMap<ProjectionTarget, readonly RecordedEvent[]> {
     const shares = new Map<ProjectionTarget, RecordedEvent[]>();
     for (const event of page) {
@@ -281,7 +281,7 @@ class LogProjector implements Projector {
     this.#reopening = undefined;
   }
 
-  /** One at a time opens shelves or catches up: two would pass over each other's events. */
+  /** One at a time opens caches or catches up: two would pass over each other's events. */
   #alone<T>(work: () => Promise<T>): Promise<T> {
     const result = this.#turn.then(work);
     this.#turn = result.catch(() => undefined);
@@ -346,7 +346,7 @@ function createReopening(): Reopening {
   return { promise, ...settle };
 }
 
-/** What the projector needs of a shelf, whatever its views are. */
+/** What the projector needs of a view cache, whatever its views are. */
 export type ProjectionTarget = Pick<
   ViewCache<object>,
   | 'name'

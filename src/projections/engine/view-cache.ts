@@ -1,6 +1,6 @@
 import type { Event, RecordedEvent } from '../../kernel/event.ts';
 import { isHandled } from '../../kernel/event.ts';
-import type { Batch, Projection } from '../../kernel/projection.ts';
+import type { Projection } from '../../kernel/projection.ts';
 import { type Anchor, BEGINNING } from '../../ports/event-store.ts';
 import {
   type Collection,
@@ -9,6 +9,7 @@ import {
   type ViewChange,
   type ViewSave,
 } from '../../ports/read-models.ts';
+import type { Batch, BatchedProjection } from './batched-projection.ts';
 import { type ViewText, viewTextOf } from './view-codec.ts';
 
 /** What readers see of one projection. */
@@ -19,7 +20,7 @@ export type Views<V extends object> = Readonly<{
   list: (prefix?: string) => Promise<readonly Readonly<{ key: string; view: V }>[]>;
 }>;
 
-/** What a shelf needs of whoever feeds it. */
+/** What a view cache needs of the projector that feeds it. */
 export type ProjectionFeeder = Readonly<{
   /** Resolves when readers may look: not while views are behind what they have shown before. */
   readable: () => Promise<void> | undefined;
@@ -34,7 +35,7 @@ export type ViewCache<V extends object> = Views<V> &
     version: number;
     /** The types of events that change it; it need not see others. */
     handles: ReadonlySet<string>;
-    /** Who feeds it; without one, readers look at once, and a dropped generation is theirs to handle. */
+    /** The projector that feeds it; without one, readers look at once, and a dropped generation is theirs to handle. */
     fedBy: (feeder: ProjectionFeeder) => void;
     /** Uses a generation, from its saved position; none: memory alone, from the beginning. Forgets what was in memory. */
     open: (collection: Collection | undefined) => Promise<void>;
@@ -42,7 +43,7 @@ export type ViewCache<V extends object> = Views<V> &
     position: () => bigint;
     /** Brings the views that these events change into memory, so that `apply` need not wait. */
     prepare: (events: readonly RecordedEvent[]) => Promise<void> | undefined;
-    /** Applies one event, once: what the shelf or the view has applied already is passed over. Prepared events only. */
+    /** Applies one event, once: what the cache or the view has applied already is passed over. Prepared events only. */
     apply: (event: RecordedEvent) => void;
     /** Everything up to this event was applied, or does not concern it. */
     advance: (anchor: Anchor) => void;
@@ -55,11 +56,13 @@ export type ViewCache<V extends object> = Views<V> &
     unsavedCount: () => number;
   }>;
 
+type Cached<E extends Event, V extends object> = Projection<E, V> & Partial<Pick<BatchedProjection<E, V>, 'batch'>>;
+
 type Entry<E extends Event, V extends object> = {
   /** Without what is in the batch. */
   view: V | undefined;
   batch: Batch<E, V> | undefined;
-  /** Of the last event that changed the view: a document may be newer than the shelf that loads it. */
+  /** Of the last event that changed the view: a document may be newer than the cache that loads it. */
   position: bigint;
   state: 'clean' | 'dirty' | 'saving';
   /** The taking of touched keys in which its key will be. */
@@ -76,7 +79,7 @@ const NEVER = -1;
 
 /** Opens nothing yet: `open` follows. */
 export function viewCacheOf<E extends Event, V extends object>(
-  projection: Projection<E, V>,
+  projection: Cached<E, V>,
   readModels: ReadModels,
 ): ViewCache<V> {
   return new ProjectionViewCache(projection, readModels);
@@ -85,7 +88,7 @@ export function viewCacheOf<E extends Event, V extends object>(
 class ProjectionViewCache<E extends Event, V extends object> implements ViewCache<V> {
   readonly name: string;
   readonly version: number;
-  readonly #projection: Projection<E, V>;
+  readonly #projection: Cached<E, V>;
   readonly #readModels: ReadModels;
   readonly handles: ReadonlySet<string>;
   readonly #text: ViewText<V>;
@@ -106,12 +109,12 @@ class ProjectionViewCache<E extends Event, V extends object> implements ViewCach
   /** How many are reading documents: what they bring may be older than what was in memory meanwhile. */
   #readers = 0;
   #position = BEGINNING;
-  /** Of the newest event that it was told to have passed. */
+  /** Of the newest event that it has passed. */
   #anchor: Anchor | undefined;
   #savedPosition = BEGINNING;
   #takenPosition = BEGINNING;
 
-  constructor(projection: Projection<E, V>, readModels: ReadModels) {
+  constructor(projection: Cached<E, V>, readModels: ReadModels) {
     this.name = projection.name;
     this.version = projection.version;
     this.#projection = projection;
@@ -198,7 +201,7 @@ class ProjectionViewCache<E extends Event, V extends object> implements ViewCach
     this.#touched.push(key);
   }
 
-  /** Whether the event can wait, in a batch with others, until somebody looks at the view. */
+  /** Whether the event can wait, in a batch with others, until the view is read. */
   #takes(entry: Entry<E, V>, event: RecordedEvent<E>): boolean {
     if (this.#projection.batch === undefined || entry.view === undefined) return false;
     const batch = entry.batch ?? this.#projection.batch(entry.view);

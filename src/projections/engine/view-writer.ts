@@ -3,7 +3,7 @@ import type { Log } from '../../ports/log.ts';
 import { CollectionGone, type ReadModels } from '../../ports/read-models.ts';
 import type { ViewCache } from './view-cache.ts';
 
-/** What a saver needs of a shelf. */
+/** What a saver needs of a view cache. */
 export type Saved = Pick<ViewCache<object>, 'takeUnsaved' | 'saved' | 'unsaved' | 'unsavedCount'>;
 
 export type SaverDependencies = Readonly<{
@@ -27,7 +27,7 @@ const FLUSH_MILLISECONDS = 200;
 /** Saving takes at most one part in this many of the time. */
 const REST_FACTOR = 100;
 
-/** Saves what shelves have not saved yet: in batches, one at a time. */
+/** Saves what view caches have not saved yet: in batches, one at a time. */
 export class Saver {
   readonly #viewCaches: readonly Saved[];
   readonly #with: SaverDependencies;

@@ -8,7 +8,7 @@ import {
 } from '../../domain/ip-control/address-ledger.ts';
 import type { SubnetOfCustomer } from '../../domain/ip-control/subnet-status.ts';
 import type { CustomerEvent } from '../../events/ip-control/customer.ts';
-import type { Batch, Projection } from '../../kernel/projection.ts';
+import type { Batch, BatchedProjection } from '../engine/batched-projection.ts';
 import { streamId } from '../../kernel/stream-name.ts';
 import { AddressBatch } from './address-batch.ts';
 
@@ -29,7 +29,7 @@ type Shown = Extract<
   }
 >;
 
-export const addressProjection: Projection<Shown, AddressView> = {
+export const addressProjection: BatchedProjection<Shown, AddressView> = {
   name: 'addresses',
   version: 2,
   handles: [
