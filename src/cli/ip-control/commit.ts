@@ -1,13 +1,26 @@
 import { type Command, Option } from 'commander';
-import { type ListKind, listKind } from '../../events/ip-control/vocabulary.ts';
-import type { CommitView } from '../../projections/ip-control/commit-view.ts';
-import { waitingSeconds } from '../../domain/ip-control/waiting-changes.ts';
-import type { WaitingChangeView } from '../../projections/ip-control/waiting-change-view.ts';
+import { listCommits, type ListedCommit, runCommit, type WaitingList } from '../../application/ip-control/commits.ts';
+import { LIST_KINDS } from '../../domain/ip-control/waiting-changes.ts';
+import type { ListKind, RouterOutcome } from '../../events/ip-control/vocabulary.ts';
 import { type CommandTools, leaf, outputOf } from '../command.ts';
+import { accepted, CommandFailure, counted, EXIT, operatorContext } from '../output.ts';
 import { type DiffOptions, showDifference } from './commit-diff.ts';
-import type { Application } from '../../application/application.ts';
-import { findCustomer, findRegion } from '../lookup.ts';
-import { CommandFailure, counted, EXIT, operatorContext } from '../output.ts';
+
+type OneListOptions = Readonly<{ list: ListKind; json?: boolean }>;
+
+const COLUMNS = [
+  'id',
+  'customer',
+  'region',
+  'list',
+  'status',
+  'attempt',
+  'prefixes',
+  'requested_at',
+  'completed_at',
+  'waiting_seconds',
+  'problems',
+];
 
 /** `commit list | diff | run`. */
 export function addCommitCommands(program: Command, tools: CommandTools): void {
@@ -15,8 +28,12 @@ export function addCommitCommands(program: Command, tools: CommandTools): void {
   leaf(commit, 'list', 'list commit sets, newest first, and what waits for its first or next one')
     .option('--customer <customer>', 'only those of one customer')
     .addOption(listOption('only those of one list'))
-    .action((options: { customer?: string; list?: ListKind; json?: boolean }) =>
-      tools.withApplication((application) => listCommits(application, options, tools)),
+    .action(({ customer, list, ...options }: { customer?: string; list?: ListKind; json?: boolean }) =>
+      tools.withApplication(async (application) => {
+        const { commits, waiting } = accepted(await listCommits({ customer, list }, application));
+        const rows = commits.map((one) => rowOf(one, options.json === true));
+        outputOf(options, tools).table(COLUMNS, [...rows, ...waiting.map(waitingRowOf)]);
+      }),
     );
   leaf(commit, 'diff [customer] [region]', 'what a commit would change on each router now; changes nothing')
     .addOption(listOption('which list; BLACKHOLE, or both with --due and --all'))
@@ -27,20 +44,14 @@ export function addCommitCommands(program: Command, tools: CommandTools): void {
     );
   leaf(commit, 'run <customer> <region>', 'deploy what is pending now, without waiting for the quiet period')
     .addOption(listOption('which list').default('BLACKHOLE'))
-    .action((customer: string, region: string, options: OneListOptions) =>
+    .action((customer: string, region: string, { list, ...options }: OneListOptions) =>
       tools.withApplication(async (application) => {
-        const { customerId, name } = await findCustomer(application, customer);
-        const { regionId, name: regionName } = await findRegion(application, region);
-        const status = await application.commitNow(
-          customerId,
-          regionId,
-          options.list,
-          operatorContext(application.ids),
-        );
-        const problems =
-          status === 'in_progress' ? [] : await problemsOf(application, customerId, regionId, options.list);
-        outputOf(options, tools).object({ customer: name, region: regionName, list: options.list, status, problems }, [
-          `${options.list} of ${name} in ${regionName}: ${status}`,
+        const context = operatorContext(application.ids);
+        const { outcomes, ...run } = accepted(await runCommit({ customer, region, list }, context, application));
+        const { status } = run;
+        const problems = outcomeProblems(outcomes);
+        outputOf(options, tools).object({ customer: run.customer, region: run.region, list, status, problems }, [
+          `${list} of ${run.customer} in ${run.region}: ${status}`,
           ...problems,
         ]);
         if (status !== 'success') throw new CommandFailure(EXIT.failed, `commit-${status}`, `the commit is ${status}.`);
@@ -48,128 +59,35 @@ export function addCommitCommands(program: Command, tools: CommandTools): void {
     );
 }
 
-/** What kept the newest commit of a list from the routers, by router. */
-async function problemsOf(
-  application: Application,
-  customerId: number,
-  regionId: number,
-  list: ListKind,
-): Promise<readonly string[]> {
-  await application.catchUp();
-  const [newest] = (await application.views.commits.list())
-    .map(({ view }) => view)
-    .filter((commit) => commit.customerId === customerId && commit.regionId === regionId && commit.list === list)
-    .sort((a, b) => b.position - a.position);
-  return newest === undefined ? [] : outcomeProblems(newest);
-}
-
-function outcomeProblems({ outcomes }: CommitView): readonly string[] {
-  return outcomes.flatMap(({ router, result, because, saved, kept }) => [
-    ...(saved !== false && (result === 'confirmed' || result === 'skipped') ? [] : [`${router}: ${because ?? result}`]),
-    ...(kept === undefined
-      ? []
-      : [`${router}: keeps ${counted(kept, 'block')} that the restored log does not explain`]),
-  ]);
-}
-
-/** Routers that keep a commit from its end. */
-function waitProblems({ waitsFor }: CommitView): readonly string[] {
-  return waitsFor.map((router) => `${router}: no answer yet`);
-}
-
-/** `1,200 of 5,000`. */
-function progressText({ progress }: CommitView): string | undefined {
-  if (progress === null) return undefined;
-  const [done, total] = [progress.done, progress.total].map((count) => count.toLocaleString('en-US'));
-  return `${done} of ${total}`;
-}
-
-type OneListOptions = Readonly<{ list: ListKind; json?: boolean }>;
-
 function listOption(description: string): Option {
-  return new Option('--list <list>', description).choices(listKind.options);
+  return new Option('--list <list>', description).choices(LIST_KINDS);
 }
 
-async function listCommits(
-  application: Application,
-  options: { customer?: string; list?: ListKind; json?: boolean },
-  tools: CommandTools,
-): Promise<void> {
-  await application.catchUp();
-  const only =
-    options.customer === undefined ? undefined : (await findCustomer(application, options.customer)).customerId;
-  const isShown = ({ customerId, list }: OfList): boolean =>
-    (only === undefined || customerId === only) && (options.list === undefined || list === options.list);
-  const commits = (await application.views.commits.list()).map(({ view }) => view).filter(isShown);
-  const waiting = await waitingChanges(application, isShown);
-  commits.sort((a, b) => b.position - a.position);
-  const rows = await Promise.all(
-    commits.map(async (commit) => ({
-      id: commit.commitSetId,
-      customer: (await application.views.customers.get(String(commit.customerId)))?.name ?? commit.customerId,
-      region: (await application.views.regions.get(String(commit.regionId)))?.name ?? commit.regionId,
-      list: commit.list,
-      status: commit.status,
-      ...(commit.progress === null
-        ? {}
-        : { prefixes_total: commit.progress.total, prefixes_done: commit.progress.done }),
-      attempt: commit.attempt,
-      prefixes: (options.json === true ? undefined : progressText(commit)) ?? commit.content?.prefixes ?? null,
-      requested_at: commit.requestedAt,
-      completed_at: commit.completedAt,
-      problems: [...waitProblems(commit), ...outcomeProblems(commit)].join('; ') || null,
-      outcomes: commit.outcomes,
-      waiting_seconds: waiting.takeAge(commit),
-    })),
-  );
-  outputOf(options, tools).table(
-    [
-      'id',
-      'customer',
-      'region',
-      'list',
-      'status',
-      'attempt',
-      'prefixes',
-      'requested_at',
-      'completed_at',
-      'waiting_seconds',
-      'problems',
-    ],
-    [...rows, ...(await Promise.all(waiting.left().map((view) => waitingRow(application, view))))],
-  );
-}
-
-type OfList = Readonly<{ customerId: number; regionId: number; list: ListKind }>;
-
-function keyOf({ customerId, regionId, list }: OfList): string {
-  return `${customerId}/${regionId}/${list}`;
-}
-
-/** The ages of lists' oldest changes that are not on all routers: told with the newest commit that carries them, the others alone. */
-async function waitingChanges(application: Application, isShown: (list: OfList) => boolean) {
-  const now = application.clock.now().epochMilliseconds;
-  const views = (await application.views.waitingChanges.list()).map(({ view }) => view).filter(isShown);
-  const carried = new Map(views.filter(({ carriedSince }) => carriedSince !== null).map((view) => [keyOf(view), view]));
+function rowOf(commit: ListedCommit, isForMachines: boolean) {
+  const { progress, outcomes, waitsFor } = commit;
+  const problems = [...waitsFor.map((router) => `${router}: no answer yet`), ...outcomeProblems(outcomes)];
   return {
-    takeAge: (commit: OfList): number | null => {
-      const view = carried.get(keyOf(commit));
-      carried.delete(keyOf(commit));
-      return view === undefined ? null : waitingSeconds(view, now);
-    },
-    left: (): readonly WaitingChangeView[] => views.filter(({ carriedSince }) => carriedSince === null),
+    id: commit.commitSetId,
+    customer: commit.customer,
+    region: commit.region,
+    list: commit.list,
+    status: commit.status,
+    ...(progress === null ? {} : { prefixes_total: progress.total, prefixes_done: progress.done }),
+    attempt: commit.attempt,
+    prefixes: isForMachines || progress === null ? commit.prefixes : progressText(progress),
+    requested_at: commit.requestedAt,
+    completed_at: commit.completedAt,
+    problems: problems.join('; ') || null,
+    outcomes,
+    waiting_seconds: commit.waitingSeconds,
   };
 }
 
-async function waitingRow(
-  application: Application,
-  waiting: WaitingChangeView,
-): Promise<Readonly<Record<string, unknown>>> {
-  const { customerId, regionId, list } = waiting;
+function waitingRowOf({ customer, region, list, waitingSeconds }: WaitingList): Readonly<Record<string, unknown>> {
   return {
     id: null,
-    customer: (await application.views.customers.get(String(customerId)))?.name ?? customerId,
-    region: (await application.views.regions.get(String(regionId)))?.name ?? regionId,
+    customer,
+    region,
     list,
     status: 'waiting',
     attempt: null,
@@ -178,6 +96,22 @@ async function waitingRow(
     completed_at: null,
     problems: null,
     outcomes: [],
-    waiting_seconds: waitingSeconds(waiting, application.clock.now().epochMilliseconds),
+    waiting_seconds: waitingSeconds,
   };
+}
+
+/** What kept a commit from the routers, by router. */
+function outcomeProblems(outcomes: readonly RouterOutcome[]): readonly string[] {
+  return outcomes.flatMap(({ router, result, because, saved, kept }) => [
+    ...(saved !== false && (result === 'confirmed' || result === 'skipped') ? [] : [`${router}: ${because ?? result}`]),
+    ...(kept === undefined
+      ? []
+      : [`${router}: keeps ${counted(kept, 'block')} that the restored log does not explain`]),
+  ]);
+}
+
+/** `1,200 of 5,000`. */
+function progressText(progress: Readonly<{ done: number; total: number }>): string {
+  const [done, total] = [progress.done, progress.total].map((count) => count.toLocaleString('en-US'));
+  return `${done} of ${total}`;
 }

@@ -1,16 +1,9 @@
-import { Temporal } from '@js-temporal/polyfill';
 import type { Command } from 'commander';
-import { customerEvents } from '../../events/ip-control/customer.ts';
-import { regionEvents } from '../../events/ip-control/region.ts';
-import type { EventDefinition } from '../../events/codec.ts';
+import { type History, type HistoryFilter, type HistoryOf, openHistory } from '../../application/ip-control/history.ts';
+import { isWebhookDeliveryType } from '../../application/ip-control/delivery-history.ts';
 import type { RecordedEvent } from '../../kernel/event.ts';
-import { streamName } from '../../kernel/stream-name.ts';
-import { BEGINNING } from '../../ports/event-store.ts';
 import { type CommandTools, leaf, outputOf } from '../command.ts';
-import { DELIVERY_TYPES, isDeliveryOf, withDeliveries } from './delivery-history.ts';
-import type { Archive } from '../../application/application.ts';
-import { findCustomer, findRegion } from '../lookup.ts';
-import { instantOf, jsonLine, usage } from '../output.ts';
+import { accepted, instantOf, jsonLine, usage } from '../output.ts';
 
 type EventOptions = Readonly<{
   region?: string;
@@ -21,17 +14,6 @@ type EventOptions = Readonly<{
   type?: string;
   follow?: boolean;
   json?: boolean;
-}>;
-
-/** Events that are shown together, in the order of the log. */
-type History = Readonly<{
-  /** What the log holds of it now. */
-  read: () => AsyncIterable<readonly RecordedEvent[]>;
-  /** Whether an event of the log belongs to it. */
-  includes: (event: RecordedEvent) => boolean;
-  types: readonly string[];
-  /** Revisions are those of each stream. */
-  hasManyStreams: boolean;
 }>;
 
 /** `events`. */
@@ -46,53 +28,21 @@ export function addEventsCommand(program: Command, tools: CommandTools): void {
     .option('--follow', 'go on with what happens, one line an event, until interrupted')
     .action((customer: string | undefined, options: EventOptions) =>
       tools.withArchive(async (archive) => {
-        const history = await historyOf(archive, customer, options);
+        const history = accepted(await openHistory(namedHistory(customer, options), archive));
         requireKnownType(options, history);
-        const isWanted = filterOf(options);
-        if (options.follow === true) await followEvents(archive, history, isWanted, options, tools);
-        else await showEvents(archive, history, isWanted, options, tools);
+        const filter = filterOf(options);
+        if (options.follow === true) await followEvents(history, filter, options, tools);
+        else await showEvents(history, filter, options, tools);
       }),
     );
 }
 
-async function historyOf(archive: Archive, customer: string | undefined, options: EventOptions): Promise<History> {
-  const { region, all, deliveries, type } = options;
+function namedHistory(customer: string | undefined, { region, all, deliveries, type }: EventOptions): HistoryOf {
   if ([customer, region, all].filter((given) => given !== undefined).length !== 1)
     throw usage('name a customer, or give --region or --all.');
   if (deliveries === true && customer === undefined) throw usage('--deliveries goes with a customer.');
-  const { store } = archive;
-  if (customer !== undefined) {
-    const { customerId } = await findCustomer(archive, customer);
-    const stream = streamName('customer', customerId);
-    if (deliveries !== true && !DELIVERY_TYPES.includes(type ?? ''))
-      return oneStream(archive, stream, [...namesOf(customerEvents), ...DELIVERY_TYPES]);
-    return {
-      read: () => withDeliveries(archive, customerId),
-      includes: (event) => event.stream === stream || isDeliveryOf(customerId, event),
-      types: [...namesOf(customerEvents), ...DELIVERY_TYPES],
-      hasManyStreams: true,
-    };
-  }
-  if (region !== undefined)
-    return oneStream(
-      archive,
-      streamName('region', (await findRegion(archive, region)).regionId),
-      namesOf(regionEvents),
-    );
-  return {
-    read: () => store.readAll(BEGINNING),
-    includes: () => true,
-    types: archive.eventTypes,
-    hasManyStreams: true,
-  };
-}
-
-function oneStream({ store }: Archive, stream: string, types: readonly string[]): History {
-  return { read: () => store.read(stream), includes: (event) => event.stream === stream, types, hasManyStreams: false };
-}
-
-function namesOf(definitions: readonly EventDefinition[]): readonly string[] {
-  return definitions.map(({ type }) => type);
+  if (customer !== undefined) return { customer, deliveries: deliveries === true || isWebhookDeliveryType(type ?? '') };
+  return region === undefined ? { all: true } : { region };
 }
 
 /** A type that no event has would show an empty history, which says something else. */
@@ -102,14 +52,13 @@ function requireKnownType({ type }: EventOptions, { types }: History): void {
 
 /** Shows what the log holds now. However long that is, a page of it is kept at a time; a table is read twice, since its widths come first. */
 async function showEvents(
-  archive: Archive,
   history: History,
-  isWanted: (event: RecordedEvent) => boolean,
+  filter: HistoryFilter,
   options: EventOptions,
   { write }: CommandTools,
 ): Promise<void> {
-  const end = await archive.store.end();
-  const pages = () => wantedPages(history, (event) => event.position <= end && isWanted(event));
+  const end = await history.endOfLog();
+  const pages = () => history.recorded(end, filter);
   if (options.json === true) {
     let before = '[';
     for await (const page of pages()) {
@@ -132,20 +81,9 @@ async function showEvents(
   for await (const page of pages()) write(page.map((event) => lineOf(cellsOf(event, history))).join(''));
 }
 
-async function* wantedPages(
-  history: History,
-  isWanted: (event: RecordedEvent) => boolean,
-): AsyncGenerator<readonly RecordedEvent[]> {
-  for await (const page of history.read()) {
-    const wanted = page.filter(isWanted);
-    if (wanted.length > 0) yield wanted;
-  }
-}
-
 async function followEvents(
-  archive: Archive,
   history: History,
-  isWanted: (event: RecordedEvent) => boolean,
+  filter: HistoryFilter,
   options: EventOptions,
   tools: CommandTools,
 ): Promise<void> {
@@ -156,11 +94,9 @@ async function followEvents(
   const show = (event: RecordedEvent): void =>
     output.line(output.json ? jsonLine(rowOf(event, history)) : cellsOf(event, history).join('  '));
   // What comes after this moment is followed, so that nothing is shown twice.
-  const end = await archive.store.end();
-  for await (const page of wantedPages(history, (event) => event.position <= end && isWanted(event)))
-    for (const event of page) show(event);
-  for await (const page of archive.store.follow(end, interrupted.signal))
-    for (const event of page) if (history.includes(event) && isWanted(event)) show(event);
+  const end = await history.endOfLog();
+  for await (const page of history.recorded(end, filter)) for (const event of page) show(event);
+  for await (const page of history.following(end, filter, interrupted.signal)) for (const event of page) show(event);
 }
 
 function rowOf({ id, stream, revision, position, type, data, metadata }: RecordedEvent, { hasManyStreams }: History) {
@@ -177,13 +113,10 @@ function cellsOf(
   return [...who, ...(hasManyStreams ? [stream] : []), jsonLine(data)];
 }
 
-function filterOf({ from, to, type }: EventOptions): (event: RecordedEvent) => boolean {
-  const earliest = from === undefined ? undefined : instantOf('--from', from);
-  const latest = to === undefined ? undefined : instantOf('--to', to);
-  return (event) => {
-    if (type !== undefined && event.type !== type) return false;
-    const at = Temporal.Instant.from(event.metadata.at);
-    if (earliest !== undefined && Temporal.Instant.compare(at, earliest) < 0) return false;
-    return latest === undefined || Temporal.Instant.compare(at, latest) <= 0;
+function filterOf({ from, to, type }: EventOptions): HistoryFilter {
+  return {
+    from: from === undefined ? undefined : instantOf('--from', from),
+    to: to === undefined ? undefined : instantOf('--to', to),
+    type,
   };
 }

@@ -2,7 +2,7 @@ import { webhookDeliveryEvents } from '../../events/ip-control/webhook-delivery.
 import type { RecordedEvent } from '../../kernel/event.ts';
 import { streamName } from '../../kernel/stream-name.ts';
 import type { EventStore } from '../../ports/event-store.ts';
-import type { Application } from '../../application/application.ts';
+import type { Application } from '../application.ts';
 
 /** The types of events that tell of deliveries. */
 export const DELIVERY_TYPES: readonly string[] = webhookDeliveryEvents.map(({ type }) => type);
@@ -29,6 +29,11 @@ export async function* withDeliveries(
     yield inOrder([...page, ...known.filter(({ position }) => position <= end)]);
   }
   if (later.length > 0) yield inOrder(later);
+}
+
+/** Whether events of this type tell of deliveries. */
+export function isWebhookDeliveryType(type: string): boolean {
+  return DELIVERY_TYPES.includes(type);
 }
 
 /** Whether an event of the log tells of a delivery to this customer. */

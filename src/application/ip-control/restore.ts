@@ -1,9 +1,16 @@
-import type { DirectoryState } from '../../commands/ip-control/directory.ts';
+import type { CommandContext } from '../../commands/aggregate.ts';
+import { DIRECTORY_ID, type DirectoryState } from '../../commands/ip-control/directory.ts';
 import { keepingOf, unexplained } from '../../commands/ip-control/kept-lists.ts';
 import type { RegionRouter } from '../../commands/ip-control/region-state.ts';
+import { isRestored, type Restored } from '../../commands/ip-control/restore.ts';
 import { type ListKind, listKind, prefixListName } from '../../events/ip-control/vocabulary.ts';
+import { isRefusal, type Refusal } from '../../kernel/decider.ts';
+import { streamName } from '../../kernel/stream-name.ts';
 import { type RouterDriver, RouterFailure } from '../../ports/routers.ts';
-import type { Application } from '../../application/application.ts';
+import type { Application } from '../application.ts';
+import { findRegion, type RegionLookup } from './lookups.ts';
+
+type StatusDependencies = Pick<Application, 'directory' | 'customers' | 'regions' | 'store' | 'openRouter'>;
 
 /** A list on a router with what the log does not explain of it: canonical blocks, and entries of others as they are. */
 export type ListBeyondLog = Readonly<{ list: string; customer: string | null; prefixes: readonly string[] }>;
@@ -18,13 +25,77 @@ export type RouterBeyondLog = Readonly<{
 
 export type RegionBeyondLog = Readonly<{ region: string; restored: boolean; routers: readonly RouterBeyondLog[] }>;
 
+/** Whether the log is one that was put back from an older copy; if so, since when, who has said it and why, and what routers hold beyond it. */
+export type RestoreStatus =
+  | Readonly<{ restored: false }>
+  | Readonly<{
+      restored: true;
+      because: Restored['because'];
+      since: string;
+      by: string;
+      regions: readonly RegionBeyondLog[];
+    }>;
+
+/** What was accepted, and where routers still keep what the log does not explain. */
+export type RestoreAcceptance = Readonly<{
+  /** Whether there was anything to accept. */
+  isNew: boolean;
+  restored: boolean;
+  accepted: readonly string[];
+  left: readonly string[];
+}>;
+
 type Owner = Readonly<{ customerId: number; name: string; kind: ListKind }>;
 
 const CALL_MILLISECONDS = 30_000;
 
+/** What routers hold and a restored log does not explain, region by region; changes nothing. */
+export async function restoreStatus(dependencies: StatusDependencies): Promise<RestoreStatus> {
+  const { state } = await dependencies.directory.state(DIRECTORY_ID);
+  if (state.restored === undefined) return { restored: false };
+  const { because } = state.restored;
+  const { at, actor } = await beginning(state.restored, dependencies);
+  const regions = await Promise.all(
+    [...state.regions].map(async ([regionId, region]): Promise<RegionBeyondLog> =>
+      isRestored(state, regionId)
+        ? regionBeyondLog(dependencies, state, regionId, region)
+        : { region, restored: false, routers: [] },
+    ),
+  );
+  return { restored: true, because, since: at, by: actor, regions };
+}
+
+/** Has the routers of one region, or of all, hold what the log says again, and nothing else. */
+export async function acceptRestore(
+  region: string | undefined,
+  context: CommandContext,
+  lookup: RegionLookup,
+): Promise<RestoreAcceptance | Refusal> {
+  const only = region === undefined ? undefined : await findRegion(region, lookup);
+  if (only !== undefined && isRefusal(only)) return only;
+  const command = { type: 'AcceptRestore', data: { regionId: only?.regionId } } as const;
+  const answer = await lookup.directory.handle(DIRECTORY_ID, command, context);
+  if (isRefusal(answer)) return answer;
+  const { events, state } = answer;
+  const ids = events.flatMap((event) => (event.type === 'RestoreAccepted' ? event.data.regionIds : []));
+  const accepted = ids.map((id) => state.regions.get(id) ?? String(id));
+  const left = [...state.regions].filter(([id]) => isRestored(state, id)).map(([, name]) => name);
+  return { isNew: events.length > 0, restored: state.restored !== undefined, accepted, left };
+}
+
+/** Who has recorded it, and when. */
+async function beginning(
+  { revision }: Restored,
+  { store }: StatusDependencies,
+): Promise<Readonly<{ at: string; actor: string }>> {
+  for await (const [event] of store.read(streamName('directory', DIRECTORY_ID), revision - 1n))
+    if (event !== undefined) return event.metadata;
+  throw new Error(`the directory has no event at revision ${revision}`);
+}
+
 /** Asks all routers of a restored region at the same time what they hold, and tells what the log does not explain. */
-export async function regionBeyondLog(
-  application: Application,
+async function regionBeyondLog(
+  application: StatusDependencies,
   { customers }: DirectoryState,
   regionId: number,
   region: string,
@@ -41,7 +112,7 @@ export async function regionBeyondLog(
 }
 
 async function routerBeyondLog(
-  application: Application,
+  application: StatusDependencies,
   regionId: number,
   { router, driver: kind, options, phase }: RegionRouter,
   owners: ReadonlyMap<string, Owner>,
@@ -71,7 +142,7 @@ async function routerBeyondLog(
 
 /** All of a list that belongs to no customer is beyond what the log knows. */
 async function listBeyondLog(
-  application: Application,
+  application: StatusDependencies,
   regionId: number,
   list: string,
   owner: Owner | undefined,

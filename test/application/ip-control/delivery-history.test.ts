@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { isDeliveryOf, withDeliveries } from '../../../src/cli/ip-control/delivery-history.ts';
+import { isDeliveryOf, withDeliveries } from '../../../src/application/ip-control/delivery-history.ts';
 import { type CustomerEvent, customerEvents } from '../../../src/events/ip-control/customer.ts';
 import type { WebhookDeliveryEvent } from '../../../src/events/ip-control/webhook-delivery.ts';
 import type { RecordedEvent } from '../../../src/kernel/event.ts';

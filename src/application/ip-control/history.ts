@@ -1,0 +1,112 @@
+import { Temporal } from '@js-temporal/polyfill';
+import type { EventDefinition } from '../../events/codec.ts';
+import { customerEvents } from '../../events/ip-control/customer.ts';
+import { regionEvents } from '../../events/ip-control/region.ts';
+import { isRefusal, type Refusal } from '../../kernel/decider.ts';
+import type { RecordedEvent } from '../../kernel/event.ts';
+import { streamName } from '../../kernel/stream-name.ts';
+import { BEGINNING } from '../../ports/event-store.ts';
+import type { Archive } from '../application.ts';
+import { DELIVERY_TYPES, isDeliveryOf, withDeliveries } from './delivery-history.ts';
+import { findCustomer, findRegion } from './lookups.ts';
+
+type HistoryDependencies = Pick<
+  Archive,
+  'store' | 'customers' | 'regions' | 'directory' | 'eventTypes' | 'isCustomerEvent'
+>;
+
+/** Whose history: a customer's, with the deliveries of its webhooks or without, a region's with its routers', or the whole log. */
+export type HistoryOf =
+  | Readonly<{ customer: string; deliveries: boolean }>
+  | Readonly<{ region: string }>
+  | Readonly<{ all: true }>;
+
+/** Which of the events: not before `from`, not after `to`, of one type. */
+export type HistoryFilter = Readonly<{
+  from?: Temporal.Instant | undefined;
+  to?: Temporal.Instant | undefined;
+  type?: string | undefined;
+}>;
+
+/** Events that belong together, in the order of the log, in pages. */
+export type History = Readonly<{
+  /** What the log holds of it up to the position at its end, `endOfLog`. */
+  recorded: (endOfLog: bigint, filter: HistoryFilter) => AsyncIterable<readonly RecordedEvent[]>;
+  /** What is recorded after that position, as it happens, until the signal aborts. */
+  following: (endOfLog: bigint, filter: HistoryFilter, signal: AbortSignal) => AsyncIterable<readonly RecordedEvent[]>;
+  /** The position at the end of the log now. */
+  endOfLog: () => Promise<bigint>;
+  /** The types of events that can be in it. */
+  types: readonly string[];
+  /** Revisions are those of each stream. */
+  hasManyStreams: boolean;
+}>;
+
+/** Where the events of a history are: `includes` says which events of the log belong to it. */
+type Source = Pick<History, 'types' | 'hasManyStreams'> &
+  Readonly<{ read: () => AsyncIterable<readonly RecordedEvent[]>; includes: (event: RecordedEvent) => boolean }>;
+
+/** Opens a history. However long it is, a page of it is kept at a time. */
+export async function openHistory(of: HistoryOf, dependencies: HistoryDependencies): Promise<History | Refusal> {
+  const source = await sourceOf(of, dependencies);
+  if (isRefusal(source)) return source;
+  const { store } = dependencies;
+  const { read, includes, types, hasManyStreams } = source;
+  return {
+    types,
+    hasManyStreams,
+    endOfLog: () => store.end(),
+    recorded: (end, filter) => pagesOf(read(), (event) => event.position <= end && isWanted(event, filter)),
+    following: (end, filter, signal) =>
+      pagesOf(store.follow(end, signal), (event) => includes(event) && isWanted(event, filter)),
+  };
+}
+
+async function sourceOf(of: HistoryOf, dependencies: HistoryDependencies): Promise<Source | Refusal> {
+  const { store, eventTypes } = dependencies;
+  if ('all' in of)
+    return { read: () => store.readAll(BEGINNING), includes: () => true, types: eventTypes, hasManyStreams: true };
+  if ('region' in of) {
+    const region = await findRegion(of.region, dependencies);
+    if (isRefusal(region)) return region;
+    return oneStream(streamName('region', region.regionId), namesOf(regionEvents), dependencies);
+  }
+  const customer = await findCustomer(of.customer, dependencies);
+  if (isRefusal(customer)) return customer;
+  const { customerId } = customer;
+  const stream = streamName('customer', customerId);
+  const types = [...namesOf(customerEvents), ...DELIVERY_TYPES];
+  if (!of.deliveries) return oneStream(stream, types, dependencies);
+  return {
+    read: () => withDeliveries(dependencies, customerId),
+    includes: (event) => event.stream === stream || isDeliveryOf(customerId, event),
+    types,
+    hasManyStreams: true,
+  };
+}
+
+function oneStream(stream: string, types: readonly string[], { store }: HistoryDependencies): Source {
+  return { read: () => store.read(stream), includes: (event) => event.stream === stream, types, hasManyStreams: false };
+}
+
+function namesOf(definitions: readonly EventDefinition[]): readonly string[] {
+  return definitions.map(({ type }) => type);
+}
+
+async function* pagesOf(
+  pages: AsyncIterable<readonly RecordedEvent[]>,
+  isShown: (event: RecordedEvent) => boolean,
+): AsyncGenerator<readonly RecordedEvent[]> {
+  for await (const page of pages) {
+    const shown = page.filter(isShown);
+    if (shown.length > 0) yield shown;
+  }
+}
+
+function isWanted(event: RecordedEvent, { from, to, type }: HistoryFilter): boolean {
+  if (type !== undefined && event.type !== type) return false;
+  if (from === undefined && to === undefined) return true;
+  const at = Temporal.Instant.from(event.metadata.at);
+  if (from !== undefined && Temporal.Instant.compare(at, from) < 0) return false;
+  return to === undefined || Temporal.Instant.compare(at, to) <= 0;
+}
