@@ -63,8 +63,8 @@ export const IMPORT_TABLE: Readonly<Record<Room, Rule>> = {
     builtIn: 'all',
   },
   cli: {
-    rooms: [...OF_USE_CASES, 'commands', 'ports', 'events'],
-    types: ['projections'],
+    rooms: OF_USE_CASES,
+    types: ['commands', 'projections', 'ports', 'events'],
     packages: ['commander', 'cli-progress', 'yaml', 'zod', TEMPORAL],
     builtIn: 'all',
   },
