@@ -125,7 +125,12 @@ async function startParts(
     trustProxy: config.trustProxy,
     ...(stores.rateLimits === undefined ? {} : { rateLimitStore: sharedCounts(stores.rateLimits, { clock, log }) }),
   });
-  const metrics = createMetricsServer(views, restoring.byRegion, { clock, log, lastSeen: runners.lastSeen });
+  const metrics = createMetricsServer(views, restoring.byRegion, {
+    clock,
+    log,
+    lastSeen: runners.lastSeen,
+    endedCommits: watch.ended,
+  });
   let evidenceRecovery: EvidenceRecovery | undefined;
   let stopping: Promise<void> | undefined;
   const stop = (): Promise<void> => (stopping ??= stopParts());

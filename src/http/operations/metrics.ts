@@ -1,6 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import { Temporal } from '@js-temporal/polyfill';
 import { z } from 'zod';
+import type { EndedCommits } from '../../application/ip-control/commit-watch.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
 import type { RouterUpkeep, RouterUpkeepView } from '../../projections/ip-control/router-upkeep-view.ts';
@@ -64,7 +65,12 @@ export function createMetricsServer(
     waitingChanges: Pick<Views<WaitingChangeView>, 'list'>;
   }>,
   restored: () => Promise<readonly RestoredRegion[]>,
-  { clock, log, lastSeen }: Readonly<{ clock: Clock; log: Log; lastSeen: LastSeen }>,
+  {
+    clock,
+    log,
+    lastSeen,
+    endedCommits,
+  }: Readonly<{ clock: Clock; log: Log; lastSeen: LastSeen; endedCommits: () => readonly EndedCommits[] }>,
 ): Server {
   return createServer((request, response) => {
     const [path] = (request.url ?? '').split('?');
@@ -81,6 +87,8 @@ export function createMetricsServer(
             metricsText(upkeep.map(({ view }) => view)) +
               lastSeenText(upkeep, lastSeen) +
               waitingText(names, changes, clock.now().epochMilliseconds) +
+              failingText(upkeep, changes) +
+              commitsText(names, endedCommits()) +
               restoredText(regions),
           );
       },
@@ -143,6 +151,46 @@ export function waitingText(
     }),
   );
   return `# HELP ${name} ${help}\n# TYPE ${name} gauge\n${samples.join('')}`;
+}
+
+/** How many lists each router did not take in their newest commit, and has not taken since; `key` is the region's number. */
+export function failingText(
+  regions: readonly Readonly<{ key: string; view: RouterUpkeepView }>[],
+  changes: readonly WaitingChangeView[],
+): string {
+  const name = 'edgeward_router_failing_lists';
+  const help = 'Lists that the router did not take in their newest commit, and has not taken since.';
+  const failing = new Map<string, number>();
+  for (const { regionId, failingOn = [] } of changes)
+    for (const router of failingOn) {
+      const key = `${regionId}/${router}`;
+      failing.set(key, (failing.get(key) ?? 0) + 1);
+    }
+  const samples = regions.flatMap(({ key, view: { region, routers } }) =>
+    routers.map(
+      (router) =>
+        `${name}{region="${escaped(region)}",router="${escaped(router.name)}"} ${failing.get(`${key}/${router.name}`) ?? 0}\n`,
+    ),
+  );
+  return `# HELP ${name} ${help}\n# TYPE ${name} gauge\n${samples.join('')}`;
+}
+
+const ENDS = ['success', 'failed'] as const;
+
+/** The counter of tries of commits that have ended since this server began; 0 where none has. */
+export function commitsText(regions: ReadonlyMap<number, string>, ended: readonly EndedCommits[]): string {
+  const name = 'edgeward_commits_total';
+  const help = 'Tries of commits that have ended since this server began, whichever server made them.';
+  const counts = new Map(ended.map(({ regionId, list, status, count }) => [`${regionId}/${list}/${status}`, count]));
+  const samples = [...regions].flatMap(([regionId, region]) =>
+    LIST_KINDS.flatMap((list) =>
+      ENDS.map((status) => {
+        const count = counts.get(`${regionId}/${list}/${status}`) ?? 0;
+        return `${name}{region="${escaped(region)}",list="${list}",status="${status}"} ${count}\n`;
+      }),
+    ),
+  );
+  return `# HELP ${name} ${help}\n# TYPE ${name} counter\n${samples.join('')}`;
 }
 
 /** A region, and whether its routers keep what a restored log does not explain. */

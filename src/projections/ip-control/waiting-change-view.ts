@@ -1,5 +1,5 @@
 import { LIST_EVENTS, type ListEvent, listKeysOf, listOf } from '../../events/ip-control/list-changes.ts';
-import type { ListKind } from '../../events/ip-control/vocabulary.ts';
+import type { ListKind, RouterOutcome } from '../../events/ip-control/vocabulary.ts';
 import type { RecordedEvent } from '../../kernel/event.ts';
 import type { Projection } from '../../kernel/projection.ts';
 import { streamId } from '../../kernel/stream-name.ts';
@@ -13,11 +13,13 @@ export type WaitingChangeView = Readonly<{
   carriedSince: string | null;
   /** Of the oldest change that no commit has captured yet. */
   waitingSince: string | null;
+  /** Once the newest commit has failed, until one completes: the routers that did not take it. */
+  failingOn?: readonly string[];
 }>;
 
 export const waitingChangeProjection: Projection<ListEvent, WaitingChangeView> = {
   name: 'waiting-changes',
-  version: 1,
+  version: 2,
   handles: LIST_EVENTS,
   keysOf: listKeysOf,
   evolve,
@@ -32,9 +34,9 @@ function evolve(
     case 'CommitRequested':
       return before && { ...before, carriedSince: before.carriedSince ?? before.waitingSince, waitingSince: null };
     case 'CommitCompleted':
-      return before === undefined || before.waitingSince === null ? undefined : { ...before, carriedSince: null };
+      return before === undefined || before.waitingSince === null ? undefined : withoutFailure(before);
     case 'CommitFailed':
-      return before;
+      return before && { ...before, failingOn: failedRouters(event.data.outcomes) };
     case 'SubnetReleased':
       return event.data.wasDisabled.length === 0 ? before : changed(before, event, key);
     case 'AddressesDisabled':
@@ -44,6 +46,16 @@ function evolve(
     case 'SourceWhitelistRemoved':
       return changed(before, event, key);
   }
+}
+
+function withoutFailure({ failingOn: _, ...view }: WaitingChangeView): WaitingChangeView {
+  return { ...view, carriedSince: null };
+}
+
+function failedRouters(outcomes: readonly RouterOutcome[]): readonly string[] {
+  return outcomes
+    .filter(({ result, counts }) => (result === 'failed' || result === 'unknown') && counts !== false)
+    .map(({ router }) => router);
 }
 
 /** Most events of a log come by here, of lists that wait already. */

@@ -1,7 +1,7 @@
 import { request } from 'undici';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { metricsText, waitingText } from '../../../src/http/operations/metrics.ts';
+import { commitsText, failingText, metricsText, waitingText } from '../../../src/http/operations/metrics.ts';
 import { addRegion, openEdgeward } from '../../support/servers/edgeward-server.ts';
 import { waitUntil } from '../../support/wait-until.ts';
 import { freePort } from '../../support/free-port.ts';
@@ -45,6 +45,53 @@ test('the oldest change that is not on all routers is given for each region and 
     'edgeward_oldest_waiting_change_seconds{region="ams",list="SRC_WHITELIST"} 0',
     '',
   ]);
+});
+
+test('lists that a router does not take are counted, router by router, and none as 0', () => {
+  const router = {
+    phase: 'enabled',
+    drifted: [],
+    unowned: 0,
+    driftedAt: null,
+    repairedAt: null,
+    unsavedSince: null,
+  } as const;
+  const routers = ['core1', 'core2'].map((name) => ({ ...router, name }));
+  const change = { list: 'BLACKHOLE', carriedSince: null, waitingSince: null } as const;
+  const changes = [
+    { ...change, customerId: 7, regionId: 1, failingOn: ['core2'] },
+    { ...change, customerId: 8, regionId: 1, failingOn: ['core2'] },
+    { ...change, customerId: 8, regionId: 2, failingOn: ['core1'] },
+    { ...change, customerId: 9, regionId: 1 },
+  ];
+  assert.equal(
+    failingText([{ key: '1', view: { region: 'ams', routers } }], changes)
+      .split('\n')
+      .slice(1),
+    [
+      '# TYPE edgeward_router_failing_lists gauge',
+      'edgeward_router_failing_lists{region="ams",router="core1"} 0',
+      'edgeward_router_failing_lists{region="ams",router="core2"} 2',
+      '',
+    ],
+  );
+});
+
+test('commits are counted by region, list and how they ended', () => {
+  const ended = [{ regionId: 1, list: 'BLACKHOLE', status: 'failed', count: 3 }] as const;
+  assert.equal(
+    commitsText(new Map([[1, 'ams']]), ended)
+      .split('\n')
+      .slice(1),
+    [
+      '# TYPE edgeward_commits_total counter',
+      'edgeward_commits_total{region="ams",list="BLACKHOLE",status="success"} 0',
+      'edgeward_commits_total{region="ams",list="BLACKHOLE",status="failed"} 3',
+      'edgeward_commits_total{region="ams",list="SRC_WHITELIST",status="success"} 0',
+      'edgeward_commits_total{region="ams",list="SRC_WHITELIST",status="failed"} 0',
+      '',
+    ],
+  );
 });
 
 test('a look without a difference leaves when the router was seen, and no event', async () => {

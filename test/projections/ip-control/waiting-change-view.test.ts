@@ -1,6 +1,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { CustomerEvent } from '../../../src/events/ip-control/customer.ts';
+import type { RouterOutcome } from '../../../src/events/ip-control/vocabulary.ts';
 import { isHandled, type RecordedEvent } from '../../../src/kernel/event.ts';
 import { waitingSeconds } from '../../../src/domain/ip-control/waiting-changes.ts';
 import {
@@ -47,11 +48,9 @@ test('it waits until a commit that carries it is on all routers', () => {
   const one = [disabled(['192.0.2.1']), commitRequested()];
   given(...one).shows(KEY, waiting(at(0), null));
   given(...one, commitCompleted()).shows(KEY, undefined);
-  given(...one, commitFailed()).shows(KEY, waiting(at(0), null));
-  given(...one, commitFailed(), disabled(['192.0.2.2']), commitRequested({ attempt: 2 })).shows(
-    KEY,
-    waiting(at(0), null),
-  );
+  const failing = { ...waiting(at(0), null), failingOn: ['core1'] };
+  given(...one, commitFailed()).shows(KEY, failing);
+  given(...one, commitFailed(), disabled(['192.0.2.2']), commitRequested({ attempt: 2 })).shows(KEY, failing);
 });
 
 test('what is changed while a commit is under way waits for the next one', () => {
@@ -64,6 +63,29 @@ test('what is changed while a commit is under way waits for the next one', () =>
     commitRequested({ commitSetId: 'c2' }),
     commitCompleted({ commitSetId: 'c2' }),
   ).shows(KEY, undefined);
+});
+
+function withOutcomes(event: CustomerEvent, outcomes: readonly RouterOutcome[]): CustomerEvent {
+  return event.type === 'CommitFailed' ? { ...event, data: { ...event.data, outcomes: [...outcomes] } } : event;
+}
+
+test('which routers did not take the newest commit is known until one is complete', () => {
+  const outcomes: readonly RouterOutcome[] = [
+    { router: 'core1', result: 'confirmed', untouched: false, milliseconds: 5 },
+    { router: 'core2', result: 'failed', untouched: true, because: 'too-large: no', milliseconds: 5 },
+    { router: 'core3', result: 'failed', untouched: true, because: 'unreachable', milliseconds: 5, counts: false },
+  ];
+  const failed = [disabled(['192.0.2.1']), commitRequested(), withOutcomes(commitFailed(), outcomes)];
+  const failing = { ...waiting(at(0), null), failingOn: ['core2'] };
+  given(...failed).shows(KEY, failing);
+  given(...failed, commitRequested({ attempt: 2 })).shows(KEY, failing);
+  given(
+    ...failed,
+    disabled(['192.0.2.2']),
+    commitRequested({ attempt: 2 }),
+    disabled(['192.0.2.3']),
+    commitCompleted({ attempt: 2 }),
+  ).shows(KEY, waiting(null, at(5)));
 });
 
 test('regions wait each on its own', () => {
