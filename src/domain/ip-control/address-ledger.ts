@@ -134,7 +134,7 @@ function subnetSet(cidr: string): RangeSet {
 
 /** A region of which these addresses were changed, whatever was done to them. */
 export function touch(region: RegionAddresses, changed: RangeSet): RegionAddresses {
-  return { ...region, touched: region.touched.union(changed), layers: withChange(region.layers, changed) };
+  return { ...region, touched: region.touched.union(changed), layers: withChange(region, changed) };
 }
 
 function change(

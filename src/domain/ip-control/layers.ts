@@ -3,23 +3,27 @@ import { parseRangeTexts, rangeTexts } from '../../addresses/range-text.ts';
 
 /**
  * What was changed, part by part, the newest first: a part for each time that a commit has captured changes before all was on the
- * routers. Where a list comes in slices, the newest changes come first, after a restart and after a failure too.
+ * routers, and for what was changed after a part that is large. Where a list comes in slices, the newest changes come first, after a restart and after a failure too.
  */
 export type Layers = readonly RangeSet[];
 
 /** What a commit under way carries: what is no longer pending when it succeeds, and the addresses that it puts on routers. */
 export type CommitContent = Readonly<{ captured: RangeSet; content: RangeSet; layers: Layers }>;
 
-/** What is to be captured by the next commit; `layers` are its parts where a commit has failed, and none otherwise. */
+/** What is to be captured by the next commit; `layers` are its parts where a commit has failed or much was changed, and none otherwise. */
 type Waiting = Readonly<{ touched: RangeSet; layers: Layers }>;
 
 /** So many are told apart; of older ones only that they are older. */
 const LAYERS_MAX = 16;
 
-/** What waits after another change. There are no layers to keep as long as no commit has failed, which costs nothing. */
-export function withChange(layers: Layers, changed: RangeSet): Layers {
-  const [newest, ...older] = layers;
-  return newest === undefined ? layers : [newest.union(changed), ...older];
+/** So many ranges may be too many for one push: what is changed after them is told apart. */
+const LARGE_RANGES = 100;
+
+/** The layers of what waits after another change. There are none to keep as long as no commit has failed and little waits, which costs nothing. */
+export function withChange({ touched, layers }: Waiting, changed: RangeSet): Layers {
+  const [newest = touched, ...older] = layers;
+  if (newest.rangeCount >= LARGE_RANGES) return bounded([changed, newest, ...older]);
+  return layers.length === 0 ? layers : [newest.union(changed), ...older];
 }
 
 /** What a commit carries that takes all that waits, and goes on with what one under way has carried. */

@@ -226,7 +226,7 @@ function changeRegions(
       ...region,
       live: change(region.live, own),
       touched: region.touched.union(own),
-      layers: withChange(region.layers, own),
+      layers: withChange(region, own),
     });
   }
   return regions;

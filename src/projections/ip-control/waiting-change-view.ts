@@ -48,7 +48,8 @@ function evolve(
   }
 }
 
-function withoutFailure({ failingOn: _, ...view }: WaitingChangeView): WaitingChangeView {
+function withoutFailure(before: WaitingChangeView): WaitingChangeView {
+  const { failingOn: _, ...view } = before;
   return { ...view, carriedSince: null };
 }
 

@@ -177,4 +177,12 @@ test('a ledger with parts of every age survives its JSON', () => {
   }
 });
 
+test('what is changed after much else is told apart from it, also where no commit came between', () => {
+  const many = Array.from({ length: 100 }, (_, at) => `192.0.2.${at * 2}`);
+  const after = [disabled(many), enabled(['192.0.2.0']), disabled(['192.0.2.255']), commitRequested()];
+  assert.equal(carried(...after).layers, [['192.0.2.0', '192.0.2.255'], many]);
+  const few = [disabled(many.slice(1)), disabled(['192.0.2.255']), commitRequested()];
+  assert.equal(carried(...few).layers, [[...many.slice(1), '192.0.2.255']], 'of less all is one part');
+});
+
 test.run();
