@@ -18,7 +18,7 @@ import { openProjector } from '../../src/projections/engine/projector.ts';
 import { plain } from '../specification.ts';
 import { type EmbeddedLog, openEmbeddedLog } from '../support/stores/embedded-log.ts';
 import { randomFrom } from '../support/random.ts';
-import { openShelves, type Shelves, storedDocuments, type Story, storyteller } from './projections-under-test.ts';
+import { openViewCaches, type ViewCaches, storedDocuments, type Story, storyteller } from './projections-under-test.ts';
 
 const test = suite<{ log: EmbeddedLog }>('views in a file that is damaged anyhow');
 
@@ -34,7 +34,7 @@ const PAGE = 4_096;
 type Shown = Readonly<{ views: unknown; saved: unknown }>;
 
 /** What readers see that look each view up, without any list: they find it by its key. */
-async function shown(viewCaches: Shelves, readModels: ReadModels): Promise<Shown> {
+async function shown(viewCaches: ViewCaches, readModels: ReadModels): Promise<Shown> {
   const views: Record<string, unknown> = {};
   for (const viewCache of Object.values(viewCaches)) {
     for (const { key } of await viewCache.list()) views[`${viewCache.name}/${key}`] = plain(await viewCache.get(key));
@@ -48,7 +48,7 @@ async function started(folder: string, log: EmbeddedLog): Promise<readonly Shown
   for (let start = 0; start < 2; start += 1) {
     const { readModels } = openSqliteReadModels({ file: join(folder, 'views.db'), log: log.log, clock: log.clock });
     try {
-      const viewCaches = openShelves(readModels);
+      const viewCaches = openViewCaches(readModels);
       const projector = openProjector(Object.values(viewCaches), { ...log, readModels, writes: true });
       await projector.open();
       await projector.catchUp();
@@ -67,7 +67,7 @@ function storyOf(random: () => number, length: number): Story {
 /** A folder with the files of a process that died: what it has written last is in the journal alone, some of it perhaps in both. */
 async function leftBehind(log: EmbeddedLog, random: () => number): Promise<string> {
   const readModels = log.readModels();
-  const viewCaches = openShelves(readModels);
+  const viewCaches = openViewCaches(readModels);
   const projector = openProjector(Object.values(viewCaches), { ...log, readModels, writes: true });
   await projector.open();
   const { tell } = storyteller(log);

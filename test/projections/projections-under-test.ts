@@ -26,7 +26,7 @@ import {
 } from '../commands/ip-control/customer-examples.ts';
 
 /** Views and process states that customers' events feed, on these read models. */
-export function openShelves(readModels: ReadModels) {
+export function openViewCaches(readModels: ReadModels) {
   return {
     customers: viewCacheOf(customerProjection, readModels),
     tokens: viewCacheOf(tokenProjection, readModels),
@@ -39,12 +39,12 @@ export function openShelves(readModels: ReadModels) {
   };
 }
 
-export type Shelves = ReturnType<typeof openShelves>;
+export type ViewCaches = ReturnType<typeof openViewCaches>;
 
 /** Every document of the active generations, as the read models hold them: `<projection>/<key>` → JSON. */
 export async function storedDocuments(
   readModels: ReadModels,
-  viewCaches: Shelves,
+  viewCaches: ViewCaches,
 ): Promise<Readonly<Record<string, string>>> {
   const documents: Record<string, string> = {};
   for (const { name } of Object.values(viewCaches)) {

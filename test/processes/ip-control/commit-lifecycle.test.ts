@@ -12,14 +12,14 @@ import {
   released,
   requestCommit,
 } from '../../commands/ip-control/customer-examples.ts';
-import { type DeploymentHouse, openDeploymentHouse } from './deployment-application.ts';
+import { type DeploymentApplication, openDeploymentApplication } from './deployment-application.ts';
 
-const test = suite<{ application: DeploymentHouse }>('a commit from change to router');
+const test = suite<{ application: DeploymentApplication }>('a commit from change to router');
 const LIST = 'Svc-ACME-CORP-BLACKHOLE';
 const WEBHOOK = 'https://hooks.example/';
 
 test.before.each(async (state) => {
-  const application = await openDeploymentHouse();
+  const application = await openDeploymentApplication();
   state.application = application;
   await application.log.append('region-1', { type: 'RegionCreated', data: { regionId: 1, name: 'ams' } });
   await application.log.append('customer-7', registered({ webhookUrl: WEBHOOK }), assigned(1, '192.0.2.0/24'), {
@@ -30,13 +30,14 @@ test.before.each(async (state) => {
 });
 test.after.each((state) => state.application.close());
 
-async function pendingOf(application: DeploymentHouse): Promise<readonly string[]> {
+async function pendingOf(application: DeploymentApplication): Promise<readonly string[]> {
   const { state } = await application.customers.state(7);
   return state.phase === 'unregistered' ? [] : pendingAddresses(regionAddresses(state.ledger, 1)).toJSON();
 }
 
 /** The events of the customer after its setting up. */
-const changesOf = (application: DeploymentHouse): Promise<readonly string[]> => application.history('customer-7', 3);
+const changesOf = (application: DeploymentApplication): Promise<readonly string[]> =>
+  application.history('customer-7', 3);
 
 test('a change is on all routers at the first look that finds it two minutes old, and not before', async ({
   application,
@@ -435,7 +436,7 @@ test('so is a release', async ({ application }) => {
   await processes.stop();
 });
 
-async function registeredSettings(application: DeploymentHouse) {
+async function registeredSettings(application: DeploymentApplication) {
   const { state } = await application.customers.state(7);
   if (state.phase === 'unregistered') throw new Error('the customer is registered');
   return state;

@@ -26,7 +26,7 @@ const NARROW = 10;
  * Log, views, processes and routers (directories) of one region, under a clock that a test moves. Processes can be stopped
  * or killed, and started again as another process over the same files.
  */
-export async function openDeploymentHouse(
+export async function openDeploymentApplication(
   variables: Readonly<Record<string, string>> = {},
   sender?: Pick<WebhookSender, 'send'>,
 ) {
@@ -113,7 +113,7 @@ export async function openDeploymentHouse(
   };
 }
 
-export type DeploymentHouse = Awaited<ReturnType<typeof openDeploymentHouse>>;
+export type DeploymentApplication = Awaited<ReturnType<typeof openDeploymentApplication>>;
 
 type Parts = Readonly<{
   aggregates: ReturnType<typeof openAggregates>;

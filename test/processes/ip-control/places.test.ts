@@ -13,7 +13,7 @@ import {
   registered,
 } from '../../commands/ip-control/customer-examples.ts';
 import { waitUntil } from '../../support/wait-until.ts';
-import { type DeploymentHouse, openDeploymentHouse } from './deployment-application.ts';
+import { type DeploymentApplication, openDeploymentApplication } from './deployment-application.ts';
 
 const SLOW = 1_000;
 const GOOD_ID = 5_000;
@@ -58,7 +58,7 @@ async function startReceiver() {
 
 /** Customers whose commits are over, each with a receiver that has not been told. */
 async function commitsOver(
-  application: DeploymentHouse,
+  application: DeploymentApplication,
   customers: readonly Readonly<{ id: number; url: string }>[],
 ): Promise<void> {
   for (const { id, url } of customers) {
@@ -76,7 +76,7 @@ for (const [what, hostOf, underWay] of [
   test(`a thousand customers whose receivers take five seconds, ${what}, delay the good one by nothing`, async () => {
     const receiver = await startReceiver();
     const sender = createWebhookSender({ clock: systemClock, timeoutMilliseconds: 60_000, allowPrivate: true });
-    const application = await openDeploymentHouse({}, sender);
+    const application = await openDeploymentApplication({}, sender);
     try {
       await application.secrets.put('webhook', SECRET);
       await application.log.append('region-1', { type: 'RegionCreated', data: { regionId: 1, name: 'ams' } });
@@ -101,7 +101,7 @@ for (const [what, hostOf, underWay] of [
 }
 
 test('four regions whose routers hang leave places to the fifth', async () => {
-  const application = await openDeploymentHouse();
+  const application = await openDeploymentApplication();
   try {
     for (let regionId = 1; regionId <= 5; regionId += 1) {
       const name = `region${regionId}`;

@@ -14,16 +14,16 @@ import {
   requestCommit,
   SETTINGS,
 } from '../../commands/ip-control/customer-examples.ts';
-import { type DeploymentHouse, openDeploymentHouse } from './deployment-application.ts';
+import { type DeploymentApplication, openDeploymentApplication } from './deployment-application.ts';
 
-const test = suite<{ application: DeploymentHouse }>('routers under a restored log');
+const test = suite<{ application: DeploymentApplication }>('routers under a restored log');
 const LIST = 'Svc-ACME-CORP-BLACKHOLE';
 const UNKNOWN = 'Svc-LATER-BLACKHOLE';
 const context = { actor: 'admin:test', requestId: 'test' };
 
 /** .7 is disabled and deployed; then come the events that are lost: of them the routers know .77, and a list of another customer. */
 test.before.each(async (state) => {
-  const application = await openDeploymentHouse({ DRIFT_INTERVAL: 'PT1M' });
+  const application = await openDeploymentApplication({ DRIFT_INTERVAL: 'PT1M' });
   state.application = application;
   const customer = registered();
   await application.log.append(
@@ -45,38 +45,45 @@ test.before.each(async (state) => {
 test.after.each((state) => state.application.close());
 
 /** What a router holds of the part of the log that is lost. */
-function lose(application: DeploymentHouse, list: string, text: string, router = 'core1'): void {
+function lose(application: DeploymentApplication, list: string, text: string, router = 'core1'): void {
   writeFileSync(join(application.log.folder, router, list), text);
 }
 
-async function restored(application: DeploymentHouse): Promise<void> {
+async function restored(application: DeploymentApplication): Promise<void> {
   assert.ok(
     await beginRestore('operator', context, { directory: application.directory, store: application.log.store }),
   );
 }
 
-async function accept(application: DeploymentHouse): Promise<void> {
+async function accept(application: DeploymentApplication): Promise<void> {
   await application.directory.handle('main', { type: 'AcceptRestore', data: { regionId: undefined } }, context);
 }
 
-async function commit(application: DeploymentHouse, name: string, ...changes: Parameters<DeploymentHouse['ask']>[0][]) {
+async function commit(
+  application: DeploymentApplication,
+  name: string,
+  ...changes: Parameters<DeploymentApplication['ask']>[0][]
+) {
   for (const change of changes) await application.ask(change);
   await application.ask(requestCommit(name, 1, 'operator'));
 }
 
-async function askRegion(application: DeploymentHouse, command: RegionCommand): Promise<void> {
+async function askRegion(application: DeploymentApplication, command: RegionCommand): Promise<void> {
   const answer = await application.regions.handle(1, command, context);
   if (isRefusal(answer)) throw new Error(answer.because);
 }
 
-async function outcomes(application: DeploymentHouse): Promise<readonly unknown[]> {
+async function outcomes(application: DeploymentApplication): Promise<readonly unknown[]> {
   const settled = (await application.log.events('customer-7')).filter(({ type }) =>
     /^Commit(Completed|Failed)$/.test(type),
   );
   return [...Object(settled.at(-1)?.data).outcomes].map((outcome) => Object(outcome));
 }
 
-const lists = (application: DeploymentHouse) => [application.held('core1')[LIST], application.held('core2')[LIST]];
+const lists = (application: DeploymentApplication) => [
+  application.held('core1')[LIST],
+  application.held('core2')[LIST],
+];
 const held = (...hosts: number[]) => hosts.map((host) => `192.0.2.${host}/32`);
 
 test('without the state an address that was disabled after the backup comes back: this is what it is for', async ({

@@ -12,14 +12,14 @@ import {
   registered,
   requestCommit,
 } from '../../commands/ip-control/customer-examples.ts';
-import { type DeploymentHouse, openDeploymentHouse } from './deployment-application.ts';
+import { type DeploymentApplication, openDeploymentApplication } from './deployment-application.ts';
 
-const test = suite<{ application: DeploymentHouse }>('routers beside commits');
+const test = suite<{ application: DeploymentApplication }>('routers beside commits');
 const LIST = 'Svc-ACME-CORP-BLACKHOLE';
 const MINUTES = 60;
 
 test.before.each(async (state) => {
-  const application = await openDeploymentHouse();
+  const application = await openDeploymentApplication();
   state.application = application;
   const customer = registered();
   await application.log.append(
@@ -34,20 +34,20 @@ test.before.each(async (state) => {
 });
 test.after.each((state) => state.application.close());
 
-async function askRegion(application: DeploymentHouse, command: RegionCommand): Promise<void> {
+async function askRegion(application: DeploymentApplication, command: RegionCommand): Promise<void> {
   const answer = await application.regions.handle(1, command, { actor: 'admin:test', requestId: 'test' });
   if (isRefusal(answer)) throw new Error(answer.because);
 }
 
-async function deploy(application: DeploymentHouse, commit: string, address: string) {
+async function deploy(application: DeploymentApplication, commit: string, address: string) {
   await application.ask(disable(one(address)));
   await application.ask(requestCommit(commit, 1, 'operator'));
 }
 
 /** What happened in the region after its setting up. */
-const happened = (application: DeploymentHouse): Promise<readonly string[]> => application.history('region-1', 3);
+const happened = (application: DeploymentApplication): Promise<readonly string[]> => application.history('region-1', 3);
 
-async function outcomesOf(application: DeploymentHouse, at = -1): Promise<readonly unknown[]> {
+async function outcomesOf(application: DeploymentApplication, at = -1): Promise<readonly unknown[]> {
   const settled = (await application.log.events('customer-7')).filter(({ type }) =>
     /^Commit(Completed|Failed)$/.test(type),
   );
@@ -55,7 +55,7 @@ async function outcomesOf(application: DeploymentHouse, at = -1): Promise<readon
   return [...outcomes].map((outcome) => Object(outcome));
 }
 
-function edit(application: DeploymentHouse, router: string, list: string, text: string): void {
+function edit(application: DeploymentApplication, router: string, list: string, text: string): void {
   writeFileSync(join(application.log.folder, router, list), text);
 }
 
@@ -240,7 +240,7 @@ test('a list that a commit has failed to bring is left to that commit: no old co
 });
 
 test('with an interval of zero nobody looks', async () => {
-  const application = await openDeploymentHouse({ DRIFT_INTERVAL: 'PT0S' });
+  const application = await openDeploymentApplication({ DRIFT_INTERVAL: 'PT0S' });
   try {
     await application.log.append('directory-main', {
       type: 'RegionNameReserved',

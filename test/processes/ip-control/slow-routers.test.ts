@@ -2,15 +2,15 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { isRefusal } from '../../../src/kernel/decider.ts';
 import { assigned, disable, enable, one, ranges, registered } from '../../commands/ip-control/customer-examples.ts';
-import { type DeploymentHouse, openDeploymentHouse } from './deployment-application.ts';
+import { type DeploymentApplication, openDeploymentApplication } from './deployment-application.ts';
 
-const test = suite<{ application: DeploymentHouse }>('a router that is slow holds up nobody else');
+const test = suite<{ application: DeploymentApplication }>('a router that is slow holds up nobody else');
 const LIST = 'Svc-ACME-CORP-BLACKHOLE';
 const WEBHOOK = 'https://hooks.example/';
 
 test.before.each(async (state) => {
   // Quiet for less time than a router that hangs is waited for.
-  const application = await openDeploymentHouse({ QUIET_PERIOD: 'PT5S', SCHEDULER_INTERVAL: 'PT1S' });
+  const application = await openDeploymentApplication({ QUIET_PERIOD: 'PT5S', SCHEDULER_INTERVAL: 'PT1S' });
   state.application = application;
   await application.log.append('region-1', { type: 'RegionCreated', data: { regionId: 1, name: 'ams' } });
   await application.log.append('customer-7', registered({ webhookUrl: WEBHOOK }), assigned(1, '192.0.2.0/24'), {

@@ -16,7 +16,13 @@ import { openSavedPositions } from '../../../src/projections/engine/saved-positi
 import { plain } from '../../specification.ts';
 import { type EmbeddedLog, openEmbeddedLog } from '../../support/stores/embedded-log.ts';
 import { waitUntil } from '../../support/wait-until.ts';
-import { openShelves, type Shelves, storedDocuments, type Story, storyteller } from '../projections-under-test.ts';
+import {
+  openViewCaches,
+  type ViewCaches,
+  storedDocuments,
+  type Story,
+  storyteller,
+} from '../projections-under-test.ts';
 
 const test = suite<{ log: EmbeddedLog }>('views that are ahead of the log');
 
@@ -64,7 +70,7 @@ async function putBack(
 }
 
 function projectorOf(
-  viewCaches: Shelves,
+  viewCaches: ViewCaches,
   changes: Partial<ProjectorDependencies> & Pick<ProjectorDependencies, 'readModels'>,
   log: EmbeddedLog,
 ) {
@@ -84,7 +90,7 @@ async function shownBy(
   log: EmbeddedLog,
   changes: Partial<ProjectorDependencies> = {},
 ): Promise<Readonly<{ views: unknown; saved: unknown; ahead: AheadOfLog | undefined }>> {
-  const viewCaches = openShelves(readModels);
+  const viewCaches = openViewCaches(readModels);
   const projector = projectorOf(viewCaches, { store, readModels, ...changes }, log);
   const ahead = await projector.open();
   await projector.catchUp();
@@ -119,7 +125,7 @@ for (const [what, instead] of [
     const { store, close } = await putBack(log, instead);
     const told: AheadOfLog[] = [];
     const readModels = log.readModels();
-    const before = await readModels.standing(Object.values(openShelves(readModels)).map(({ name }) => name));
+    const before = await readModels.standing(Object.values(openViewCaches(readModels)).map(({ name }) => name));
     const whenAhead = async (ahead: AheadOfLog): Promise<void> => {
       told.push(ahead);
       assert.equal(await readModels.standing([...before.keys()]), before, 'told before anything is made again');
@@ -196,7 +202,7 @@ test('without that event, a log that ends before their position is enough to hav
 test('a rebuild of some tells it before it drops what shows it', async ({ log }) => {
   const { store, close } = await putBack(log, INSTEAD);
   const readModels = log.readModels();
-  const viewCaches = Object.values(openShelves(readModels)).filter(({ name }) => name === 'customers');
+  const viewCaches = Object.values(openViewCaches(readModels)).filter(({ name }) => name === 'customers');
   const told: string[] = [];
   const whenAhead = async ({ views }: AheadOfLog): Promise<void> =>
     void told.push(...views.map(({ collection }) => collection.projection));
@@ -222,14 +228,14 @@ test('a server that does not keep the views reads none that are ahead, and waits
   assert.is(await positions.lowest(), await store.end());
   assert.equal(
     (await direct.list()).map(({ key }) => key),
-    (await openShelvesAfter(store, log)).map(({ key }) => key),
+    (await openViewCachesAfter(store, log)).map(({ key }) => key),
   );
   await close();
 });
 
-async function openShelvesAfter(store: EventStore, log: EmbeddedLog) {
+async function openViewCachesAfter(store: EventStore, log: EmbeddedLog) {
   const readModels = log.readModels();
-  const { customers } = openShelves(readModels);
+  const { customers } = openViewCaches(readModels);
   const projector = openProjector([customers], { ...log, store, readModels, writes: false });
   await projector.open();
   return customers.list();

@@ -26,7 +26,13 @@ import {
   disabled,
   registered,
 } from '../../commands/ip-control/customer-examples.ts';
-import { openShelves, type Shelves, storedDocuments, type Story, storyteller } from '../projections-under-test.ts';
+import {
+  openViewCaches,
+  type ViewCaches,
+  storedDocuments,
+  type Story,
+  storyteller,
+} from '../projections-under-test.ts';
 
 const test = suite<{ log: EmbeddedLog }>('projector');
 
@@ -35,10 +41,10 @@ test.before.each(async (state) => {
 });
 test.after.each((state) => state.log.close());
 
-/** A process that keeps views: its shelves, its projector, and its connection to the read models. */
+/** A process that keeps views: its views in memory, its projector, and its connection to the read models. */
 function viewsOf(log: EmbeddedLog, changes: Partial<ProjectorDependencies> = {}) {
   const readModels = changes.readModels ?? log.readModels();
-  const viewCaches = openShelves(readModels);
+  const viewCaches = openViewCaches(readModels);
   const projector = openProjector(Object.values(viewCaches), {
     store: log.store,
     readModels,
@@ -70,7 +76,7 @@ async function isShown(projector: Projector, store: EventStore): Promise<void> {
 }
 
 /** All views as readers see them. */
-async function shown(viewCaches: Shelves): Promise<unknown> {
+async function shown(viewCaches: ViewCaches): Promise<unknown> {
   const views: Record<string, unknown> = {};
   for (const viewCache of Object.values(viewCaches)) {
     for (const { key, view } of await viewCache.list()) views[`${viewCache.name}/${key}`] = plain(view);
@@ -394,7 +400,7 @@ test('a rebuild gives the same documents, byte for byte', async ({ log }) => {
   }
   const before = await storedDocuments(readModels, viewCaches);
   assert.ok(Object.keys(before).length > 10);
-  const rebuilt = openShelves(readModels);
+  const rebuilt = openViewCaches(readModels);
   await rebuildProjections(Object.values(rebuilt), { ...log, readModels }, () => undefined);
   assert.equal(await storedDocuments(readModels, rebuilt), before);
 });
@@ -410,7 +416,7 @@ test('until the swap, readers see the old documents; afterwards nothing is missi
   const before = await storedDocuments(readModels, viewCaches);
   let growths = 0;
   await rebuildProjections(
-    Object.values(openShelves(readModels)),
+    Object.values(openViewCaches(readModels)),
     {
       ...log,
       readModels,
@@ -434,7 +440,7 @@ test('a rebuild tells how far it is', async ({ log }) => {
   await storyteller(log).tell(STORY);
   const seen: string[] = [];
   const readModels = log.readModels();
-  await rebuildProjections(Object.values(openShelves(readModels)), { ...log, readModels }, (done, end) =>
+  await rebuildProjections(Object.values(openViewCaches(readModels)), { ...log, readModels }, (done, end) =>
     seen.push(`${done}/${end}`),
   );
   const end = await log.store.end();
@@ -456,7 +462,7 @@ for (const isQuiet of [true, false]) {
     const run = running(projector);
     await isShown(projector, log.store);
     const other = log.readModels();
-    await rebuildProjections(Object.values(openShelves(other)), { ...log, readModels: other }, () => undefined);
+    await rebuildProjections(Object.values(openViewCaches(other)), { ...log, readModels: other }, () => undefined);
     if (!isQuiet) {
       await tell([
         [0, 77],
@@ -492,7 +498,7 @@ test('many readers at once survive a rebuild by another process', async ({ log }
     await projector.open();
     const run = isRunning ? running(projector) : undefined;
     const other = log.readModels();
-    await rebuildProjections(Object.values(openShelves(other)), { ...log, readModels: other }, () => undefined);
+    await rebuildProjections(Object.values(openViewCaches(other)), { ...log, readModels: other }, () => undefined);
     const names = await Promise.all(
       [1, 2, 3, 1, 2, 3].map(async (id) => (await viewCaches.customers.get(String(id)))?.name),
     );
@@ -506,14 +512,14 @@ test('of two rebuilds at once the slower one gives up, and says why', async ({ l
   await storyteller(log).tell(STORY);
   const [one, two] = [log.readModels(), log.readModels()];
   const slow = rebuildProjections(
-    Object.values(openShelves(one)),
+    Object.values(openViewCaches(one)),
     {
       ...log,
       readModels: one,
       store: {
         ...log.store,
         readAll: async function* (after) {
-          await rebuildProjections(Object.values(openShelves(two)), { ...log, readModels: two }, () => undefined);
+          await rebuildProjections(Object.values(openViewCaches(two)), { ...log, readModels: two }, () => undefined);
           yield* log.store.readAll(after);
         },
       },

@@ -11,7 +11,7 @@ import { servedViewOf } from '../../../src/projections/engine/view-reader.ts';
 import { registered } from '../../commands/ip-control/customer-examples.ts';
 import { type EmbeddedLog, openEmbeddedLog } from '../../support/stores/embedded-log.ts';
 import { waitUntil } from '../../support/wait-until.ts';
-import { openShelves } from '../projections-under-test.ts';
+import { openViewCaches } from '../projections-under-test.ts';
 
 const test = suite<{ log: EmbeddedLog }>('views read straight from the read models');
 
@@ -23,7 +23,7 @@ test.after.each((state) => state.log.close());
 /** The process that keeps the views. */
 async function keeperOf(log: EmbeddedLog) {
   const readModels = log.readModels();
-  const viewCaches = Object.values(openShelves(readModels));
+  const viewCaches = Object.values(openViewCaches(readModels));
   const { store, clock } = log;
   const projector = openProjector(viewCaches, { store, readModels, clock, log: log.log, writes: true });
   await projector.open();
@@ -31,7 +31,7 @@ async function keeperOf(log: EmbeddedLog) {
     save: () => projector.catchUp(),
     rebuild: () =>
       rebuildProjections(
-        Object.values(openShelves(readModels)),
+        Object.values(openViewCaches(readModels)),
         { store, readModels, clock, log: log.log },
         () => undefined,
       ),

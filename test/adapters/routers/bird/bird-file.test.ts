@@ -1,11 +1,11 @@
 import * as fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { editionIfOurs, editionOf, parseFile, renderFile } from '../../../src/adapters/routers/bird/bird-file.ts';
-import { symbolsOf } from '../../../src/adapters/routers/bird/bird-symbols.ts';
-import { wantedPrefixes } from '../../../src/adapters/routers/driver-kit/prefixes.ts';
-import { formatCidr } from '../../../src/addresses/cidr.ts';
-import { ipv4Hosts, ipv6Sites } from '../../contracts/router-driver.ts';
+import { editionIfOurs, editionOf, parseFile, renderFile } from '../../../../src/adapters/routers/bird/bird-file.ts';
+import { symbolsOf } from '../../../../src/adapters/routers/bird/bird-symbols.ts';
+import { wantedPrefixes } from '../../../../src/adapters/routers/driver-kit/prefixes.ts';
+import { formatCidr } from '../../../../src/addresses/cidr.ts';
+import { ipv4Hosts, ipv6Sites } from '../../../contracts/router-driver.ts';
 
 const LIST = 'Svc-ACME-BLACKHOLE';
 const PREFIXES = wantedPrefixes(['192.0.2.0/24', '198.51.100.7/32', '2001:db8::/48']);

@@ -7,7 +7,7 @@ import {
   type FrameReader,
   type Framing,
   FramingProblem,
-} from '../../../src/adapters/routers/netconf/framing.ts';
+} from '../../../../src/adapters/routers/netconf/framing.ts';
 
 const END_OF_MESSAGE = ']]>]]>';
 

@@ -1,13 +1,13 @@
 import { Duplex, PassThrough } from 'node:stream';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { createFrameReader, frame } from '../../../src/adapters/routers/netconf/framing.ts';
-import { type NetconfSession, openNetconfSession } from '../../../src/adapters/routers/netconf/netconf-session.ts';
-import { COMMIT, LOCK_CANDIDATE } from '../../../src/adapters/routers/netconf/operations.ts';
-import { RpcFailure } from '../../../src/adapters/routers/netconf/rpc-error.ts';
-import { systemClock } from '../../../src/adapters/clock.ts';
-import { fails, never } from '../../contracts/router-driver.ts';
-import { createManualClock } from '../../support/manual-clock.ts';
+import { createFrameReader, frame } from '../../../../src/adapters/routers/netconf/framing.ts';
+import { type NetconfSession, openNetconfSession } from '../../../../src/adapters/routers/netconf/netconf-session.ts';
+import { COMMIT, LOCK_CANDIDATE } from '../../../../src/adapters/routers/netconf/operations.ts';
+import { RpcFailure } from '../../../../src/adapters/routers/netconf/rpc-error.ts';
+import { systemClock } from '../../../../src/adapters/clock.ts';
+import { fails, never } from '../../../contracts/router-driver.ts';
+import { createManualClock } from '../../../support/manual-clock.ts';
 import {
   type Answer,
   CANDIDATE,
@@ -20,8 +20,8 @@ import {
   STARTUP,
   type StandInBehaviour,
   VALIDATE,
-} from '../../support/routers/netconf-stand-in.ts';
-import { waitUntil } from '../../support/wait-until.ts';
+} from '../../../support/routers/netconf-stand-in.ts';
+import { waitUntil } from '../../../support/wait-until.ts';
 
 const OK: Answer = { content: '<ok/>' };
 

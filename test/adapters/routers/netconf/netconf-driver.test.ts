@@ -1,7 +1,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { RouterDriver } from '../../../src/ports/routers.ts';
-import { fails, ipv4Hosts, never } from '../../contracts/router-driver.ts';
+import type { RouterDriver } from '../../../../src/ports/routers.ts';
+import { fails, ipv4Hosts, never } from '../../../contracts/router-driver.ts';
 import {
   CANDIDATE,
   CONFIRMED_1_0,
@@ -15,7 +15,7 @@ import {
   type StandInBehaviour,
   startNetconfStandIn,
   VALIDATE,
-} from '../../support/routers/netconf-stand-in.ts';
+} from '../../../support/routers/netconf-stand-in.ts';
 
 const LIST = 'Svc-A';
 const [OLD, NEXT] = [ipv4Hosts(3), ipv4Hosts(4)];

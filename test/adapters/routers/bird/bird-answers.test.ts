@@ -1,7 +1,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { answerIn, valueIn } from '../../../src/adapters/routers/bird/bird-answers.ts';
-import { RouterFailure, type RouterFailureCode } from '../../../src/ports/routers.ts';
+import { answerIn, valueIn } from '../../../../src/adapters/routers/bird/bird-answers.ts';
+import { RouterFailure, type RouterFailureCode } from '../../../../src/ports/routers.ts';
 
 // As BIRD 2.0.12 and 2.17.6 print them.
 const WELCOME = '0001 BIRD 2.0.12 ready.\n';

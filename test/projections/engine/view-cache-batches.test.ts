@@ -2,14 +2,14 @@
 import * as fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { CustomerEvent } from '../../src/events/ip-control/customer.ts';
-import type { Event, RecordedEvent } from '../../src/kernel/event.ts';
-import type { Projection } from '../../src/kernel/projection.ts';
-import type { ReadModels, ViewSave } from '../../src/ports/read-models.ts';
-import { type AddressView, addressProjection } from '../../src/projections/ip-control/address-view.ts';
-import { type ViewCache, viewCacheOf } from '../../src/projections/engine/view-cache.ts';
-import { recorded } from '../specification.ts';
-import { type EmbeddedLog, openEmbeddedLog } from '../support/stores/embedded-log.ts';
+import type { CustomerEvent } from '../../../src/events/ip-control/customer.ts';
+import type { Event, RecordedEvent } from '../../../src/kernel/event.ts';
+import type { Projection } from '../../../src/kernel/projection.ts';
+import type { ReadModels, ViewSave } from '../../../src/ports/read-models.ts';
+import { type AddressView, addressProjection } from '../../../src/projections/ip-control/address-view.ts';
+import { type ViewCache, viewCacheOf } from '../../../src/projections/engine/view-cache.ts';
+import { recorded } from '../../specification.ts';
+import { type EmbeddedLog, openEmbeddedLog } from '../../support/stores/embedded-log.ts';
 import {
   assigned,
   commitCompleted,
@@ -18,7 +18,7 @@ import {
   disabled,
   enabled,
   released,
-} from '../commands/ip-control/customer-examples.ts';
+} from '../../commands/ip-control/customer-examples.ts';
 
 const test = suite<{ log: EmbeddedLog }>('views in batches');
 
@@ -69,7 +69,7 @@ const steps: fc.Arbitrary<readonly Step[]> = fc.array(
   { maxLength: 120, size: 'max' },
 );
 
-/** A shelf with a generation of its own. */
+/** A view cache with a generation of its own. */
 async function opened<E extends Event, V extends object>(
   projection: Projection<E, V>,
   readModels: ReadModels,

@@ -4,11 +4,11 @@ import { mkdir, readdir, readFile, rm, stat, symlink, utimes, writeFile } from '
 import { join } from 'node:path';
 import { suite, test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { createOpenRouter } from '../../../src/adapters/routers/open-router.ts';
-import type { RouterDriver } from '../../../src/ports/routers.ts';
-import { fails, ipv4Hosts, never, routerDriverContract } from '../../contracts/router-driver.ts';
-import { routerContext } from '../../support/routers/router-context.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { createOpenRouter } from '../../../../src/adapters/routers/open-router.ts';
+import type { RouterDriver } from '../../../../src/ports/routers.ts';
+import { fails, ipv4Hosts, never, routerDriverContract } from '../../../contracts/router-driver.ts';
+import { routerContext } from '../../../support/routers/router-context.ts';
+import { temporaryFolder } from '../../../support/temporary-folder.ts';
 
 const open = createOpenRouter(routerContext());
 
@@ -101,7 +101,7 @@ async function draftsOfAnother(
   lists: readonly string[],
   how: 'SIGKILL' | 'SIGSTOP',
 ): Promise<readonly string[]> {
-  const source = new URL('../../../src/adapters/routers/file/drafts.ts', import.meta.url).href;
+  const source = new URL('../../../../src/adapters/routers/file/drafts.ts', import.meta.url).href;
   const script = `const { draftName } = await import(${JSON.stringify(source)});
     const { writeFileSync } = await import('node:fs');
     for (const list of ${JSON.stringify(lists)}) writeFileSync(${JSON.stringify(path)} + '/' + draftName(list, crypto.randomUUID()), 'half');

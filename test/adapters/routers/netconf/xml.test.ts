@@ -10,7 +10,7 @@ import {
   textOf,
   type XmlElement,
   XmlProblem,
-} from '../../../src/adapters/routers/netconf/xml.ts';
+} from '../../../../src/adapters/routers/netconf/xml.ts';
 
 function read(text: string, pieceBytes = 7): XmlElement {
   const reader = createXmlReader();
