@@ -10,7 +10,11 @@ const LONGEST_ROW =
 
 type Status = Pick<AddressRun, 'isDisabled' | 'isPending'>;
 
-/** The JSON of single addresses and their status, a comma before each, gathered as bytes. */
+/**
+ * The JSON of single addresses and their status, a comma before each, gathered as bytes. IPv4 rows are copied from patterns of a /24, in
+ * which three numbers are filled in: with text per row the whole answer for 65,536 addresses takes 1.4 to 1.6 times as long (paired runs
+ * over HTTP, Node 20). To be replaced by that when it takes less than 1.05 times as long.
+ */
 export class AddressRows {
   readonly #bytes = Buffer.allocUnsafe(ROWS_PER_PART * LONGEST_ROW);
   #length = 0;

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { Agent, request } from 'undici';
 import * as assert from 'uvu/assert';
+import { checkExchange } from './stated-answers.ts';
 
 /** What came back. */
 export type Answer = Readonly<{
@@ -38,7 +39,10 @@ export function openApiClient(base: string, token?: string): ApiClient {
       dispatcher,
       ...(body === undefined ? {} : { body }),
     });
-    return checkedAnswer(response.statusCode, response.headers, await response.body.text());
+    const answer = checkedAnswer(response.statusCode, response.headers, await response.body.text());
+    const { status, text } = answer;
+    checkExchange({ method, url: `/api/v1${path}`, status, contentType: response.headers['content-type'], text });
+    return answer;
   };
   return {
     get: (path) => send(path, {}),
