@@ -58,7 +58,6 @@ export const IMPORT_TABLE: Readonly<Record<Room, Rule>> = {
   http: {
     rooms: ['kernel', 'addresses', 'domain', 'application'],
     types: ['commands', 'projections', 'ports', 'events'],
-    files: ['src/concurrency/yield-to-event-loop.ts'],
     packages: ['express', 'express-rate-limit', 'busboy', 'file-type', 'zod', TEMPORAL],
     builtIn: 'all',
   },
