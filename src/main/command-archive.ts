@@ -6,10 +6,11 @@ import { openSqliteEventArchive, type SqliteEventArchive } from '../adapters/sql
 import type { Archive, WithArchive } from '../application/application.ts';
 import type { Config } from '../config.ts';
 import { asStored } from '../events/codec.ts';
+import { isCustomerEvent } from '../events/ip-control/customer.ts';
 import type { EvidenceStore } from '../ports/evidence.ts';
 import type { Log } from '../ports/log.ts';
 import type { Snapshots } from '../ports/snapshots.ts';
-import { EVENT_CATALOGUE, isCustomerEvent, openAggregates } from './contexts.ts';
+import { EVENT_CATALOGUE, openAggregates } from './contexts.ts';
 import { isEmbedded, logFileIn, requireReadableDirectory } from './data-directory.ts';
 import { codec, openEventStore } from './stores.ts';
 

@@ -10,13 +10,12 @@ import {
 } from '../application/worker-pools/registration.ts';
 import type { AggregateDependencies } from '../commands/aggregate.ts';
 import type { EventDefinition } from '../events/codec.ts';
-import { type CustomerEvent, customerEvents } from '../events/ip-control/customer.ts';
 import type { Config } from '../config.ts';
 import type { ReadModels } from '../ports/read-models.ts';
+import type { DirectReading } from '../projections/engine/stored-views.ts';
 import { ipControlProcesses } from './ip-control.ts';
 import type { ProcessTools, RegisteredProcess, WiredProcess } from './process-wiring.ts';
 import { workerPoolsProcesses } from './worker-pools.ts';
-import type { DirectReading } from '../projections/engine/stored-views.ts';
 
 const EVENTS: Readonly<Record<string, readonly EventDefinition[]>> = { ...ipControlEvents, ...workerPoolsEvents };
 
@@ -46,11 +45,4 @@ export function processesOf(config: Config): readonly RegisteredProcess[] {
 /** Connects each process manager with its tools and the cache of its states. */
 export function wireProcesses(readModels: ReadModels, tools: ProcessTools): readonly WiredProcess[] {
   return processesOf(tools.config).map((process) => process.wire(readModels, tools));
-}
-
-const CUSTOMER_EVENT_TYPES = new Set<string>(customerEvents.map(({ type }) => type));
-
-/** Narrows an event of the log to a customer's. */
-export function isCustomerEvent(event: { type: string }): event is CustomerEvent {
-  return CUSTOMER_EVENT_TYPES.has(event.type);
 }

@@ -3,11 +3,7 @@ import { once } from 'node:events';
 import type { Server } from 'node:http';
 import { systemClock } from '../adapters/clock.ts';
 import { systemIds } from '../adapters/ids.ts';
-import { createOpenCloud } from '../adapters/clouds/open-cloud.ts';
-import { createOpenRouter } from '../adapters/routers/open-router.ts';
-import { createWebhookSender } from '../adapters/webhooks/webhook-sender.ts';
 import { commitRegionsNow } from '../application/ip-control/commit-now.ts';
-import { type CommitWatch, openCommitWatch } from '../application/ip-control/commit-watch.ts';
 import type { CommandContext } from '../commands/aggregate.ts';
 import type { Config } from '../config.ts';
 import { rememberedRegionLimits } from '../application/ip-control/region-limits.ts';
@@ -17,17 +13,11 @@ import { sharedCounts } from '../http/middleware/shared-counts.ts';
 import { StoreUnavailable } from '../ports/event-store.ts';
 import type { Lease } from '../ports/leases.ts';
 import type { Log } from '../ports/log.ts';
-import { type Aggregates, openAggregates, openViews, wireProcesses } from './contexts.ts';
 import { type EvidenceRecovery, startEvidenceRecovery } from './evidence-recovery.ts';
-import { fencedTools } from './fencing.ts';
-import { compete, LEADERS_LEASE } from './leadership.ts';
+import { LEADERS_LEASE } from './leadership.ts';
 import { readiness } from './readiness.ts';
-import { type Reading, readingAlone, readingAmongOthers } from './reading.ts';
-import { openRestoring, type Restoring } from './restoring.ts';
-import { openRouterDrivers } from './router-drivers.ts';
-import { type SeenRouters, seeRouters } from './seen-routers.ts';
-import { codec, openStores, type Stores } from './stores.ts';
-import { startTerm, type Term } from './term.ts';
+import { startRunners } from './runners.ts';
+import { openStores, type Stores } from './stores.ts';
 
 /** A server that accepts requests. */
 export type RunningServer = Readonly<{
@@ -49,7 +39,6 @@ const LEASE_WAIT_MILLISECONDS = 15_000;
 const REQUESTS_END_MILLISECONDS = 10_000;
 const CAUGHT_UP_MILLISECONDS = 10_000;
 const SHOWS_MILLISECONDS = 5_000;
-const WATCH_AGAIN_MILLISECONDS = 1_000;
 
 /** `restored`: an operator says that the log was put back from an older copy. */
 export type ServeOptions = Readonly<{ restored?: CommandContext | undefined }>;
@@ -79,20 +68,6 @@ async function takeOwnLeases({ leases, areShared }: Stores, config: Config, log:
   const first = await leases.acquire(LEADERS_LEASE, AbortSignal.timeout(LEASE_WAIT_MILLISECONDS));
   return { server, first };
 }
-
-/** What follows the log: views, process managers, and who waits for commits. */
-type Runners = Readonly<{
-  aggregates: Aggregates;
-  views: ReturnType<typeof openViews>;
-  reading: Reading;
-  watch: CommitWatch;
-  restoring: Restoring;
-  lastSeen: SeenRouters['lastSeen'];
-  /** Rejects when one of them can't go on; resolves after `stop`. */
-  ended: Promise<void>;
-  /** Lets duties under way end, for a while; then breaks them off. Views are saved. */
-  stop: () => Promise<void>;
-}>;
 
 async function startParts(
   config: Config,
@@ -159,74 +134,6 @@ async function startParts(
     await own.server?.release();
     await stores.close();
     log.info({}, 'stopped');
-  }
-}
-
-async function startRunners(
-  config: Config,
-  log: Log,
-  stores: Stores,
-  first: Lease | undefined,
-  options: ServeOptions,
-): Promise<Runners> {
-  const { store, readModels, snapshots, secrets, leases, areShared } = stores;
-  const [clock, ids] = [systemClock, systemIds];
-  const aggregates = openAggregates({ store, codec, snapshots, clock, ids, log });
-  const restoring = openRestoring(aggregates, { store, ids, log });
-  if (options.restored !== undefined) await restoring.begin('operator', options.restored);
-  const opened = openRouterDrivers(createOpenRouter({ secrets, clock, ids }));
-  const { drivers: routerDrivers, lastSeen } = seeRouters(opened, clock);
-  const sender = createWebhookSender({
-    clock,
-    timeoutMilliseconds: config.webhookTimeoutMilliseconds,
-    allowPrivate: config.webhookAllowPrivate,
-  });
-  const openCloud = createOpenCloud({});
-  const tools = { config, aggregates, routerDrivers, openCloud, sender, store, secrets, clock, ids, log };
-  const views = openViews({ store, readModels, clock });
-  const allViews = Object.values(views);
-  const start = async (lease: Lease): Promise<Term> => {
-    const feeds = allViews.map((view) => view.newViewCache());
-    const wired = wireProcesses(readModels, fencedTools(tools, lease));
-    const { whenAhead } = restoring;
-    const term = await startTerm({ feeds, wired, store, readModels, log, lease, areShared, whenAhead });
-    await restoring.warn();
-    return term;
-  };
-  const readMemory = (isHeld: () => boolean): void => allViews.forEach((view) => view.readViewCache(isHeld));
-  const readStores = (): void => allViews.forEach((view) => view.readDirectly());
-  const watch = await openCommitWatch(store);
-  const stopWatching = new AbortController();
-  const watching = watchCommits(watch, stopWatching.signal, log);
-  const leadership = compete({ leases, first, start, readMemory, readStores, clock, log });
-  const ended = Promise.all([leadership.ended, watching]).then(() => undefined);
-  ended.catch(() => undefined);
-  return {
-    aggregates,
-    views,
-    reading: areShared ? readingAmongOthers(allViews, { readModels, store, clock }) : readingAlone(leadership, clock),
-    watch,
-    restoring,
-    lastSeen,
-    ended,
-    stop: async () => {
-      await leadership.stop(config.deployTimeoutMilliseconds);
-      stopWatching.abort();
-      await Promise.allSettled([watching, routerDrivers.close(), sender.close()]);
-    },
-  };
-}
-
-/** A log that is away for a while is watched again when it is back. */
-async function watchCommits(watch: CommitWatch, signal: AbortSignal, log: Log): Promise<void> {
-  while (!signal.aborted) {
-    try {
-      await watch.run(signal);
-    } catch (error) {
-      if (!(error instanceof StoreUnavailable)) throw error;
-      log.debug({ error }, 'the ends of commits can not be seen; trying again');
-      await systemClock.wait(WATCH_AGAIN_MILLISECONDS, signal).catch(() => undefined);
-    }
   }
 }
 

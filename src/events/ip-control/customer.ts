@@ -169,3 +169,10 @@ export const customerEvents = [
 
 export type CustomerEvent = EventOf<(typeof customerEvents)[number]>;
 export type CommitSettled = EventOf<typeof CommitCompleted> | EventOf<typeof CommitFailed>;
+
+const CUSTOMER_EVENT_TYPES = new Set<string>(customerEvents.map(({ type }) => type));
+
+/** Narrows an event of the log to a customer's. */
+export function isCustomerEvent(event: { type: string }): event is CustomerEvent {
+  return CUSTOMER_EVENT_TYPES.has(event.type);
+}
