@@ -4,7 +4,7 @@ import * as assert from 'uvu/assert';
 import { readEvidenceFiles } from '../../../src/adapters/files/evidence.ts';
 import { verify, type VerifyDependencies } from '../../../src/application/operations/verify.ts';
 import { asStored } from '../../../src/events/codec.ts';
-import { isCustomerEvent } from '../../../src/main/contexts.ts';
+import { isCustomerEvent } from '../../../src/events/ip-control/customer.ts';
 import { type EmbeddedLog, openEmbeddedLog } from '../../support/stores/embedded-log.ts';
 
 const test = suite<{ log: EmbeddedLog }>('verifying a log');
