@@ -9,6 +9,7 @@ import {
   whitelistStatus,
 } from '../../domain/ip-control/source-whitelist-ledger.ts';
 import { isRefusal, type Refusal, refuse } from '../../kernel/decider.ts';
+import type { EvidenceStore } from '../../ports/evidence.ts';
 import type { WhitelistRequestView } from '../../projections/ip-control/source-whitelist-request-view.ts';
 import type { Application } from '../application.ts';
 import { type CustomerLookup, findCustomer, notFound } from './lookups.ts';
@@ -114,7 +115,7 @@ export async function rejectRequest(
 /** The evidence of a request, of removed ones too. */
 export async function requestEvidence(
   id: string,
-  dependencies: ReviewDependencies & Pick<Application, 'evidence'>,
+  dependencies: ReviewDependencies & Readonly<{ evidence: Pick<EvidenceStore, 'read'> }>,
 ): Promise<RequestEvidence | Refusal> {
   const found = await findRequest(id, dependencies);
   if (isRefusal(found)) return found;
