@@ -29,11 +29,12 @@ export function tokenOf(customerId: number): string {
   return `edw_bench-${customerId}`;
 }
 
-/** Writes the log into `<dataDir>/events.db`. `changes` gives the changes of a customer, one event each, when it is its turn. */
+/** Writes the log into `<dataDir>/events.db`. `changes` gives the changes of a customer, one event each, when it is its turn; `ofRegion` what the region has besides. */
 export async function writeLog(
   dataDir: string,
   shape: LogShape,
   changes: (customerId: number, turn: number, random: () => number) => Event,
+  ofRegion: readonly Event[] = [],
 ): Promise<number> {
   mkdirSync(dataDir, { recursive: true });
   const codec = createCodec(EVENT_CATALOGUE);
@@ -61,7 +62,7 @@ export async function writeLog(
     await Promise.all(pending);
     pending = [];
   };
-  await append('region-1', [{ type: 'RegionCreated', data: { regionId: 1, name: 'bench' } }]);
+  await append('region-1', [{ type: 'RegionCreated', data: { regionId: 1, name: 'bench' } }, ...ofRegion]);
   for (let customerId = 1; customerId <= shape.customers; customerId += 1) {
     await append(`customer-${customerId}`, openingEvents(customerId, shape));
   }

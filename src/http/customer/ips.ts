@@ -12,7 +12,7 @@ import { type Problem, problems, refused, sendJson, sendProblem } from '../probl
 import { queryErrors } from '../middleware/query.ts';
 import type { RegionLimits } from '../../commands/ip-control/prefix-limit.ts';
 import { callerOf, contextOf } from '../middleware/request-context.ts';
-import { checked, jsonBody, readJson } from '../middleware/json-body.ts';
+import { checkedBody, jsonBody, readJson } from '../middleware/json-body.ts';
 import { CUSTOMER_PROBLEMS, exactCount, type Operation, problemAnswers, type Route } from '../route.ts';
 import { type BulkChange, bulkBody, bulkRequest, singleBody, singleRequest } from './address-change-body.ts';
 import { readListedChange } from './bulk-body-scanner.ts';
@@ -107,7 +107,7 @@ function checkedRoute<T>(
     ) {
       return sendProblem(response, SYNCHRONOUS_NOT_ALLOWED);
     }
-    const outcome = checked(schema, sent, { ...query, ...read.errors });
+    const outcome = checkedBody(schema, read, query);
     if ('problem' in outcome) return sendProblem(response, outcome.problem);
     await respond(outcome.value, response);
   };

@@ -29,20 +29,40 @@ export const jsonBody: readonly RequestHandler[] = [
   requireWhole,
 ];
 
+/** A body as it was read, and which of its fields are there more than once: that takes as long again as reading it. */
+export type ReadBody = Readonly<{ sent: unknown; length: number; repeated: () => FieldErrors }>;
+
 /** What a body says; a request without any says `{}`. RFC 8259: JSON between systems is UTF-8, with or without a mark at its start. */
-export function readJson(body: unknown): Readonly<{ sent: unknown; errors: FieldErrors }> | undefined {
-  if (!(body instanceof Uint8Array) || body.length === 0) return { sent: {}, errors: {} };
+export function readJson(body: unknown): ReadBody | undefined {
+  if (!(body instanceof Uint8Array) || body.length === 0) return { sent: {}, length: 0, repeated: () => ({}) };
   try {
     const text = UTF8.decode(body);
     const sent: unknown = JSON.parse(text);
-    return { sent, errors: Object.fromEntries(repeatedFields(text).map((path) => [path, ['must be given once.']])) };
+    const repeated = (): FieldErrors =>
+      Object.fromEntries(repeatedFields(text).map((path) => [path, ['must be given once.']]));
+    return { sent, length: body.length, repeated };
   } catch {
     return undefined;
   }
 }
 
+/** A body longer than this that is refused already is not looked through for repeated fields as well. */
+const LOOKED_THROUGH_BYTES = 16 * 1024;
+
+/** The value of a body that a schema takes and that has each field once, or a 422 that names what is wrong with it and with the query. */
+export function checkedBody<T>(
+  schema: z.ZodType<T>,
+  { sent, length, repeated }: ReadBody,
+  query: FieldErrors,
+): Readonly<{ value: T }> | Readonly<{ problem: Problem }> {
+  const outcome = checked(schema, sent, query);
+  if ('problem' in outcome && length > LOOKED_THROUGH_BYTES) return outcome;
+  const errors = repeated();
+  return Object.keys(errors).length === 0 ? outcome : checked(schema, sent, { ...query, ...errors });
+}
+
 /** What a schema says of a body: its value, or a 422 that names every field as the client sent it, after those that are known to be wrong already. */
-export function checked<T>(
+function checked<T>(
   schema: z.ZodType<T>,
   body: unknown,
   known: FieldErrors = {},
