@@ -70,12 +70,8 @@ async function deployedByServer(directory: string): Promise<number> {
   mkdirSync(lists);
   const router = { regionId: 1, router: 'edge1', driver: 'file', options: { path: lists } };
   const shape = { customers: CUSTOMERS, subnetsEach: 1, subnetLength: 24, events: 2 + 4 * CUSTOMERS };
-  const change = (customerId: number) => {
-    const address = ipv4(firstAddress(customerId, 24));
-    return { type: 'AddressesDisabled', data: { regionId: 1, ranges: [address] } };
-  };
   const dataDir = join(directory, 'data');
-  await writeLog(dataDir, shape, change, [{ type: 'RouterAdded', data: router }]);
+  await writeLog(dataDir, shape, disabledAddress, [{ type: 'RouterAdded', data: router }]);
   const child = spawn(process.execPath, [MAIN, 'serve'], {
     env: {
       ...process.env,
@@ -95,6 +91,10 @@ async function deployedByServer(directory: string): Promise<number> {
     child.kill('SIGTERM');
     await once(child, 'exit');
   }
+}
+
+function disabledAddress(customerId: number) {
+  return { type: 'AddressesDisabled', data: { regionId: 1, ranges: [ipv4(firstAddress(customerId, 24))] } };
 }
 
 async function shown(directory: string, count: number): Promise<{ count: number; at: number }> {
