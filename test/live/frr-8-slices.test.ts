@@ -15,6 +15,8 @@ const QUIET_SECONDS = 1;
 /** The rest of the slice under way, the router's own work with the next one, and a machine that does other things too. */
 const ARRIVES_SECONDS_MAX = QUIET_SECONDS + DEPLOY_SECONDS + 5;
 const WHOLE_SECONDS_MAX = 240;
+/** More than the router takes in one slice, on a fast machine as well. */
+const MANY = 700;
 const SETTINGS = {
   QUIET_PERIOD: `PT${QUIET_SECONDS}S`,
   SCHEDULER_INTERVAL: 'PT0.2S',
@@ -95,31 +97,31 @@ async function newestCommit({ edgeward }: Lab) {
 
 async function secondsUntil(what: string, condition: () => Promise<boolean>, seconds: number): Promise<number> {
   const began = performance.now();
-  await waitUntil(what, condition, seconds * 1000);
+  await waitUntil(what, condition, seconds);
   return (performance.now() - began) / 1000;
 }
 
 live('one address is on the router within its quiet period and one slice, however many came before it', async (lab) => {
   const { edgeward, customer } = lab;
   const url = await edgeward.serve();
-  await post(url, customer, '/ips/bulk', { action: 'disable', ips: scattered(0, 450) });
-  await waitUntil('some of it is there', async () => (await held(lab)).size > 40, 60_000);
-  assert.ok((await held(lab)).size < 400);
+  await post(url, customer, '/ips/bulk', { action: 'disable', ips: scattered(0, MANY) });
+  await waitUntil('some of it is there', async () => (await held(lab)).size > 40, 60);
+  assert.ok((await held(lab)).size < MANY);
   const { status, prefixes_done: done, prefixes_total: total } = (await newestCommit(lab)) ?? {};
-  assert.equal({ status, total }, { status: 'deploying', total: 450 });
-  assert.ok(done !== undefined && done < 450);
+  assert.equal({ status, total }, { status: 'deploying', total: MANY });
+  assert.ok(done !== undefined && done < MANY);
   await post(url, customer, '/ips/disable', { ip: '203.0.113.66' });
   const there = async (): Promise<boolean> => (await held(lab)).has('203.0.113.66/32');
   const seconds = await secondsUntil('the one address is there', there, 60);
   const before = (await held(lab)).size;
   console.log(`the one address was there after ${seconds.toFixed(1)} s, with ${before} others`);
   assert.ok(seconds <= ARRIVES_SECONDS_MAX, `${seconds} s`);
-  assert.ok(before < 450, 'before the rest');
+  assert.ok(before < MANY, 'before the rest');
   await post(url, customer, '/ips/enable', { ip: scattered(0, 1)[0] });
   const gone = async (): Promise<boolean> => !(await held(lab)).has('198.18.0.0/32');
   assert.ok((await secondsUntil('what was enabled is gone', gone, 60)) <= ARRIVES_SECONDS_MAX);
-  await waitUntil('all of it is there', async () => (await held(lab)).size === 450, WHOLE_SECONDS_MAX * 1000);
-  await waitUntil('the commit is complete', async () => (await newestCommit(lab))?.status === 'success', 30_000);
+  await waitUntil('all of it is there', async () => (await held(lab)).size === MANY, WHOLE_SECONDS_MAX);
+  await waitUntil('the commit is complete', async () => (await newestCommit(lab))?.status === 'success', 30);
   const types = (await edgeward.events()).map(({ type }) => type);
   assert.is(types.filter((type) => type === 'CommitCompleted').length, 1);
   assert.not.ok(types.includes('CommitFailed'), 'a slice is no failure');
@@ -155,18 +157,18 @@ live('a server that is killed between two slices goes on where the router is, an
   try {
     await edgeward.json('customer', 'update', customer.name, '--webhook-url', receiver.url);
     const killed = await edgeward.spawn(['serve']);
-    await post(await killed.listening(), customer, '/ips/bulk', { action: 'disable', ips: scattered(0, 350) });
-    await waitUntil('some of it is there', async () => (await held(lab)).size > 40, 60_000);
+    await post(await killed.listening(), customer, '/ips/bulk', { action: 'disable', ips: scattered(0, MANY) });
+    await waitUntil('some of it is there', async () => (await held(lab)).size > 40, 60);
     killed.child.kill('SIGKILL');
     assert.is(await killed.ended, 'SIGKILL');
     const before = (await held(lab)).size;
-    console.log(`killed with ${before} of 350 on the router`);
-    assert.ok(before < 350, `${before}`);
+    console.log(`killed with ${before} of ${MANY} on the router`);
+    assert.ok(before < MANY, `${before}`);
     const next = await edgeward.spawn(['serve']);
     await next.listening();
-    await waitUntil('all of it is there', async () => (await held(lab)).size === 350, WHOLE_SECONDS_MAX * 1000);
-    await waitUntil('the commit is complete', async () => (await newestCommit(lab))?.status === 'success', 30_000);
-    await waitUntil('its end is told', async () => receiver.told.length > 0, 30_000);
+    await waitUntil('all of it is there', async () => (await held(lab)).size === MANY, WHOLE_SECONDS_MAX);
+    await waitUntil('the commit is complete', async () => (await newestCommit(lab))?.status === 'success', 30);
+    await waitUntil('its end is told', async () => receiver.told.length > 0, 30);
     const types = (await edgeward.events()).map(({ type }) => type);
     assert.is(types.filter((type) => type === 'CommitCompleted').length, 1);
     assert.equal(receiver.told, ['success']);
@@ -211,7 +213,7 @@ live(`huge and small changes as they come: each small one is there within its ti
     const there = await held(lab);
     return there.size === wanted.size && [...wanted].every((prefix) => there.has(prefix));
   };
-  await waitUntil('the router holds exactly what is disabled', isAllThere, WHOLE_SECONDS_MAX * 1000);
+  await waitUntil('the router holds exactly what is disabled', isAllThere, WHOLE_SECONDS_MAX);
   assert.not.ok(
     (await edgeward.events()).some(({ type }) => type === 'CommitFailed'),
     'a slice is no failure',
