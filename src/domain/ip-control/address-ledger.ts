@@ -191,6 +191,19 @@ export function encodeLedger(ledger: AddressLedger): LedgerJson {
   }));
 }
 
+/** A ledger that does not tell apart when its changes came: only pushing in slices asks for that, and views are the same however they were folded. */
+export function withoutLayers(ledger: AddressLedger): AddressLedger {
+  let plain: Map<number, RegionAddresses> | undefined;
+  for (const [regionId, region] of ledger) {
+    const { layers, inDeployment: carried } = region;
+    if (layers.length === 0 && (carried === undefined || carried.layers.length === 1)) continue;
+    const inDeployment = carried === undefined ? undefined : { ...carried, layers: [carried.captured] };
+    plain ??= new Map(ledger);
+    plain.set(regionId, { ...region, layers: [], inDeployment });
+  }
+  return plain ?? ledger;
+}
+
 /** The ledger that was encoded, given the subnets that the customer had then. */
 export function decodeLedger(regions: LedgerJson, subnets: readonly OwnedSubnet[]): AddressLedger {
   const ledger = new Map<number, RegionAddresses>();

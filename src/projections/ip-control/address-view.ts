@@ -5,6 +5,7 @@ import {
   EMPTY_LEDGER,
   encodeLedger,
   type LedgerJson,
+  withoutLayers,
 } from '../../domain/ip-control/address-ledger.ts';
 import type { SubnetOfCustomer } from '../../domain/ip-control/subnet-status.ts';
 import type { CustomerEvent } from '../../events/ip-control/customer.ts';
@@ -43,7 +44,7 @@ export const addressProjection: BatchedProjection<Shown, AddressView> = {
   ],
   keysOf: (event) => [streamId(event.stream)],
   evolve: (view = { subnets: [], ledger: EMPTY_LEDGER }, event) => {
-    const ledger = applyToLedger(view.ledger, event);
+    const ledger = withoutLayers(applyToLedger(view.ledger, event));
     switch (event.type) {
       case 'SubnetAssigned': {
         const { subnetId, cidr, regionId, asn, metro } = event.data;
@@ -69,7 +70,7 @@ export const addressProjection: BatchedProjection<Shown, AddressView> = {
 
 function batchOn(view: AddressView): Batch<Shown, AddressView> {
   const batch = new AddressBatch(view.ledger);
-  return { take: (event) => batch.take(event), view: () => ({ ...view, ledger: batch.ledger() }) };
+  return { take: (event) => batch.take(event), view: () => ({ ...view, ledger: withoutLayers(batch.ledger()) }) };
 }
 
 /** As this projection's own version wrote it. */
