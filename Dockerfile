@@ -1,21 +1,23 @@
 # syntax=docker/dockerfile:1
 # docker build -t edgeward .
-# 20 works as well. From 24.19 on, Node aborts in better-sqlite3 12, which the locks and the embedded stores need.
-ARG NODE=22
+# 22 and 26 work as well; 20 does not here, where nothing is compiled.
+# By digest: --build-arg NODE_IMAGE=node:24.19.0-bookworm@sha256:… --build-arg NODE_SLIM_IMAGE=…
+ARG NODE=24.19.0
+ARG NODE_IMAGE=node:${NODE}-bookworm
+ARG NODE_SLIM_IMAGE=node:${NODE}-bookworm-slim
 
-# The full image has the compiler that better-sqlite3 needs where no binary of it is published.
-FROM node:${NODE}-bookworm AS build
+FROM ${NODE_IMAGE} AS build
 WORKDIR /build
 COPY package.json package-lock.json ./
-RUN npm ci --ignore-scripts --no-audit --no-fund && npm rebuild better-sqlite3
+RUN npm ci --ignore-scripts --no-audit --no-fund
 COPY tsconfig.json tsconfig.build.json ./
 COPY scripts/build.mjs scripts/
 COPY src src
 # What is left of better-sqlite3 is what runs.
 RUN npm run build && npm prune --omit=dev --ignore-scripts --no-audit --no-fund \
-  && cd node_modules/better-sqlite3 && rm -rf deps src build/Release/obj build/Release/obj.target
+  && rm -rf node_modules/better-sqlite3-node-20 node_modules/better-sqlite3/deps node_modules/better-sqlite3/src
 
-FROM node:${NODE}-bookworm-slim
+FROM ${NODE_SLIM_IMAGE}
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=8080 DATA_DIR=/data
 WORKDIR /app
 # Root's, so that the service can't change its own program.

@@ -1,8 +1,8 @@
-// Runs the test files and adds up what uvu reports: the pure ones compiled, one after another in one process; every other in a
-// process of its own, a few at once.
+// Runs the test files and adds up what uvu reports. All are compiled once; the pure ones run one after another in one process, every
+// other in a process of its own, a few at once.
 // usage: npm test [-- PART-OF-A-PATH ...]   (FILE_TIMEOUT_SECONDS, TEST_JOBS from the environment)
 import { fork, spawn } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { availableParallelism } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -10,7 +10,7 @@ import { join, resolve } from 'node:path';
 /** Rooms whose tests need nothing from outside, unless a file says otherwise. */
 const PURE_ROOMS = ['addresses', 'commands', 'concurrency', 'domain', 'events', 'kernel', 'projections'];
 /** What a test that needs more than this process imports or names. */
-const NEEDS_MORE = /node:child_process|import\.meta|\/(?:adapters|main|support\/(?:servers|stores|http|routers))\//;
+const NEEDS_MORE = /node:child_process|\/(?:adapters|main|support\/(?:servers|stores|http|routers))\//;
 /** How long the process of the pure suites may stay after its last one. */
 const END_SECONDS = 10;
 
@@ -19,19 +19,27 @@ const jobs = Number(process.env.TEST_JOBS ?? Math.max(2, availableParallelism())
 const timeoutSeconds = Number(process.env.FILE_TIMEOUT_SECONDS ?? 600);
 
 const files = filesBelow('test')
-  .filter((file) => file.endsWith('.test.ts'))
+  .filter((file) => /\.test\.tsx?$/.test(file))
   .filter((file) => wanted.length === 0 || wanted.some((part) => file.includes(part)))
   // The long ones first, so that they don't run alone at the end.
   .sort((a, b) => Number(b.includes('live')) - Number(a.includes('live')) || a.localeCompare(b));
-// Coverage is told of the sources, so there nothing is compiled aside; compiling for a file or two takes longer than it saves.
-const pure = process.env.NODE_V8_COVERAGE === undefined ? files.filter(isPure) : [];
+// Compiling once takes as much of a processor as tsx takes in two files. Coverage is told of the sources, so there nothing is compiled.
+const folder =
+  files.length > 2 && process.env.NODE_V8_COVERAGE === undefined
+    ? join('node_modules', `.edgeward-tests-${process.pid}`)
+    : undefined;
+const pure = folder === undefined ? [] : files.filter(isPure);
 const together = pure.length > 2 ? pure : [];
 
 const sum = { passed: 0, failed: 0, skipped: 0 };
 const failures = [];
 const queue = files.filter((file) => !together.includes(file));
-const work = [...(together.length > 0 ? [runTogether()] : []), ...Array.from({ length: jobs }, runQueue)];
-await Promise.all(work);
+try {
+  if (folder !== undefined) await compileAll();
+  await Promise.all([runTogether(), ...Array.from({ length: jobs }, runQueue)]);
+} finally {
+  if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
+}
 
 for (const { file, output } of failures) console.log(`\n--- ${file}\n${output}`);
 if (files.length === 0) console.log('no test file matches');
@@ -63,7 +71,8 @@ function report(file, { passed, failed, skipped, output }, started) {
 
 function runAlone(file) {
   return new Promise((done) => {
-    const child = spawn(process.execPath, ['--import', 'tsx', file], {
+    const args = folder === undefined ? ['--import', 'tsx', file] : ['--enable-source-maps', compiled(file)];
+    const child = spawn(process.execPath, args, {
       env: { ...process.env, NO_COLOR: '1', FORCE_COLOR: '0' },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
@@ -83,19 +92,12 @@ function runAlone(file) {
 
 /** The pure suites in one process; one that ends or hangs it fails, and another process goes on with those after it. */
 async function runTogether() {
-  const folder = join('node_modules', `.edgeward-tests-${process.pid}`);
-  try {
-    await compileInto(folder);
-    for (let left = together; left.length > 0;) left = await runSome(folder, left);
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+  for (let left = together; left.length > 0;) left = await runSome(left);
 }
 
 /** Gives the files that are left. */
-function runSome(folder, some) {
-  const paths = new Map(some.map((file) => [resolve(folder, file.replace(/\.ts$/, '.js')), file]));
-  const child = fork('scripts/suites-together.mjs', [...paths.keys()], {
+function runSome(some) {
+  const child = fork('scripts/suites-together.mjs', some.map(compiled), {
     execArgv: ['--enable-source-maps'],
     env: { ...process.env, NO_COLOR: '1', FORCE_COLOR: '0' },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
@@ -131,14 +133,15 @@ function runSome(folder, some) {
   });
 }
 
-/** Compiles sources and tests into a folder of this run, without checking types; what killed runs have left behind goes. */
-async function compileInto(folder) {
+/** Compiles sources and tests into the folder of this run, without checking types; what killed runs have left behind goes. */
+async function compileAll() {
   for (const name of readdirSync('node_modules')) {
     const pid = /^\.edgeward-tests-(\d+)$/.exec(name)?.[1];
     if (pid !== undefined && !existsSync(`/proc/${pid}`)) rmSync(join('node_modules', name), { recursive: true });
   }
   mkdirSync(folder, { recursive: true });
-  writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
+  copyFileSync('package.json', join(folder, 'package.json'));
+  cpSync('src/http/admin/assets', join(folder, 'src/http/admin/assets'), { recursive: true });
   const tsc = createRequire(import.meta.url)
     .resolve('typescript/package.json')
     .replace(/package\.json$/, 'bin/tsc');
@@ -147,14 +150,18 @@ async function compileInto(folder) {
   if (code !== 0) throw new Error(`the compiler ended with ${code}`);
 }
 
+function compiled(file) {
+  return resolve(folder, file.replace(/\.tsx?$/, '.js'));
+}
+
 function isPure(file) {
   return (
     PURE_ROOMS.some((room) => file.startsWith(join('test', room, '/'))) && !NEEDS_MORE.test(readFileSync(file, 'utf8'))
   );
 }
 
-function filesBelow(folder) {
-  return readdirSync(folder, { withFileTypes: true, recursive: true })
+function filesBelow(root) {
+  return readdirSync(root, { withFileTypes: true, recursive: true })
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath ?? entry.path, entry.name));
 }

@@ -45,6 +45,14 @@ const readModelUrl = z
   .string()
   .regex(/^(sqlite:|mongodb(\+srv)?:\/\/.+)$/, 'must be sqlite: or mongodb://… or mongodb+srv://…');
 
+/** No dash: EventStoreDB's own projections take what is before the first one for the category. */
+const streamPrefix = z
+  .string()
+  .regex(
+    /^([A-Za-z0-9_][A-Za-z0-9_.]{0,49})?$/,
+    'must be at most 50 letters, digits, dots and underscores, or nothing',
+  );
+
 const proxyAddress = z.union([
   z.enum(['loopback', 'linklocal', 'uniquelocal']),
   z.ipv4(),
@@ -63,6 +71,31 @@ const trustProxy = z.string().transform((text, context): boolean | number | stri
   return z.NEVER;
 });
 
+/** A scheme and a host, as browsers send an origin: `https://edgeward.example`. */
+const origin = z.string().transform((text, context): string => {
+  const url = /^https?:\/\/[^/?#@]+\/?$/.test(text) && URL.canParse(text) ? new URL(text) : undefined;
+  if (url !== undefined) return url.origin;
+  context.addIssue({ code: 'custom', message: 'must be a scheme and a host, such as https://edgeward.example' });
+  return z.NEVER;
+});
+
+/** Origins as browsers send them: scheme, host, and port where it is not the scheme's own. */
+const origins = z.string().transform((text, context): readonly string[] => {
+  const all = text.split(',').map((part) => part.trim());
+  if (text === '') return [];
+  if (all.every((one) => /^https?:/.test(one) && URL.canParse(one) && new URL(one).origin === one)) return all;
+  const message = 'must be origins such as https://portal.example.com, separated by commas';
+  context.addIssue({ code: 'custom', message });
+  return z.NEVER;
+});
+
+/** A page that tells whose a block is: `https://registry.example/{cidr}`. */
+const lookupUrl = z
+  .string()
+  .refine((text) => /^https?:\/\//.test(text) && text.includes('{cidr}') && URL.canParse(text), {
+    error: 'must be an http or https URL with {cidr} in it, such as https://registry.example/{cidr}',
+  });
+
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 
 const environment = z.object({
@@ -70,6 +103,7 @@ const environment = z.object({
   PORT: wholeNumber(65_535).prefault('8080'),
   DATA_DIR: z.string().min(1).default('./data'),
   EVENT_STORE_URL: eventStoreUrl.default('sqlite:'),
+  EVENT_STORE_STREAM_PREFIX: streamPrefix.default('edgeward.'),
   READ_MODEL_URL: readModelUrl.default('sqlite:'),
   SCHEDULER_INTERVAL: positiveDuration.prefault('PT1M'),
   QUIET_PERIOD: duration.prefault('PT2M'),
@@ -86,6 +120,18 @@ const environment = z.object({
   WEBHOOK_TIMEOUT: positiveDuration.prefault('PT10S'),
   WEBHOOK_ALLOW_PRIVATE: flag.prefault('false'),
   METRICS_PORT: wholeNumber(65_535).optional(),
+  PUBLIC_URL: z.url({ protocol: /^https?$/, error: 'must be an http or https URL' }).optional(),
+  WORKER_ALLOW_LOOPBACK: flag.prefault('false'),
+  ADMIN_ENABLED: flag.prefault('true'),
+  ADMIN_PORT: wholeNumber(65_535).optional(),
+  ADMIN_URL: origin.optional(),
+  ADMIN_SECOND_FACTOR: z.enum(['optional', 'required'], { error: 'must be optional or required' }).default('optional'),
+  LOOKUP_URL: lookupUrl.optional(),
+  ROUTER_FILES_ROOT: z
+    .string()
+    .regex(/^\/[^\0\n]+$/, 'must be the absolute path of a folder')
+    .optional(),
+  CORS_ORIGINS: origins.prefault(''),
   TRUST_PROXY: trustProxy.prefault('false'),
   LOG_LEVEL: z.enum(logLevels, { error: `must be one of ${logLevels.join(', ')}` }).default('info'),
 });
@@ -96,6 +142,8 @@ export type Config = Readonly<{
   port: number;
   dataDir: string;
   eventStoreUrl: string;
+  /** Before the names of our streams in an EventStoreDB; may be empty. */
+  eventStoreStreamPrefix: string;
   readModelUrl: string;
   schedulerIntervalMilliseconds: number;
   quietPeriodMilliseconds: number;
@@ -104,7 +152,7 @@ export type Config = Readonly<{
   deployTimeoutMilliseconds: number;
   /** Deployments at the same moment in one region. */
   regionConcurrency: number;
-  /** Between two looks at all routers; zero: nobody looks. */
+  /** Between two looks at all routers; zero: they are never looked at. */
   driftIntervalMilliseconds: number;
   /** After the first failed try, the second, …; the last one repeats. */
   commitRetryMilliseconds: readonly number[];
@@ -115,6 +163,22 @@ export type Config = Readonly<{
   webhookAllowPrivate: boolean;
   /** Where `/metrics` is served, on the same host; without one, nowhere. */
   metricsPort: number | undefined;
+  /** Where workers find the service; without one no instance is launched. */
+  publicUrl: string | undefined;
+  /** Workers may be told a loopback address: for tests on one machine. */
+  workerAllowLoopback: boolean;
+  /** Whether the pages and the API for administrators are served. */
+  adminEnabled: boolean;
+  /** Where they are served, on the same host; without one, beside the customer API. */
+  adminPort: number | undefined;
+  /** The origin of the pages, where it is not what requests name as their host. */
+  adminUrl: string | undefined;
+  adminSecondFactor: 'optional' | 'required';
+  lookupUrl: string | undefined;
+  /** Routers that are folders may be added over HTTP below this one; without it, by the command line alone. */
+  routerFilesRoot: string | undefined;
+  /** Of pages that browsers may call the customers' API from. */
+  corsOrigins: readonly string[];
   trustProxy: boolean | number | string;
   logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
 }>;
@@ -124,10 +188,15 @@ export class BadConfig extends Error {
   override readonly name = 'BadConfig';
 }
 
-/** Reads the settings from environment variables; an empty variable counts as absent. @throws BadConfig */
+/** Where nothing is a value of its own. */
+const MAY_BE_EMPTY: ReadonlySet<string> = new Set(['EVENT_STORE_STREAM_PREFIX']);
+
+/** Reads the settings from environment variables; an empty variable counts as absent, but for the prefix. @throws BadConfig */
 export function readConfig(variables: Readonly<Record<string, string | undefined>> = process.env): Config {
   const given = Object.fromEntries(
-    Object.entries(variables).filter(([, value]) => value !== undefined && value !== ''),
+    Object.entries(variables).filter(
+      ([name, value]) => value !== undefined && (value !== '' || MAY_BE_EMPTY.has(name)),
+    ),
   );
   const parsed = environment.safeParse(given);
   if (!parsed.success) {
@@ -140,6 +209,7 @@ export function readConfig(variables: Readonly<Record<string, string | undefined
     port: value.PORT,
     dataDir: value.DATA_DIR,
     eventStoreUrl: value.EVENT_STORE_URL,
+    eventStoreStreamPrefix: value.EVENT_STORE_STREAM_PREFIX,
     readModelUrl: value.READ_MODEL_URL,
     schedulerIntervalMilliseconds: value.SCHEDULER_INTERVAL,
     quietPeriodMilliseconds: value.QUIET_PERIOD,
@@ -154,6 +224,15 @@ export function readConfig(variables: Readonly<Record<string, string | undefined
     webhookTimeoutMilliseconds: value.WEBHOOK_TIMEOUT,
     webhookAllowPrivate: value.WEBHOOK_ALLOW_PRIVATE,
     metricsPort: value.METRICS_PORT,
+    publicUrl: value.PUBLIC_URL,
+    workerAllowLoopback: value.WORKER_ALLOW_LOOPBACK,
+    adminEnabled: value.ADMIN_ENABLED,
+    adminPort: value.ADMIN_PORT,
+    adminUrl: value.ADMIN_URL,
+    adminSecondFactor: value.ADMIN_SECOND_FACTOR,
+    lookupUrl: value.LOOKUP_URL,
+    routerFilesRoot: value.ROUTER_FILES_ROOT,
+    corsOrigins: value.CORS_ORIGINS,
     trustProxy: value.TRUST_PROXY,
     logLevel: value.LOG_LEVEL,
   });

@@ -19,6 +19,7 @@ test('without any variable the defaults hold', () => {
     port: 8080,
     dataDir: './data',
     eventStoreUrl: 'sqlite:',
+    eventStoreStreamPrefix: 'edgeward.',
     readModelUrl: 'sqlite:',
     schedulerIntervalMilliseconds: 60_000,
     quietPeriodMilliseconds: 120_000,
@@ -33,6 +34,15 @@ test('without any variable the defaults hold', () => {
     webhookTimeoutMilliseconds: 10_000,
     webhookAllowPrivate: false,
     metricsPort: undefined,
+    publicUrl: undefined,
+    workerAllowLoopback: false,
+    adminEnabled: true,
+    adminPort: undefined,
+    adminUrl: undefined,
+    adminSecondFactor: 'optional',
+    lookupUrl: undefined,
+    routerFilesRoot: undefined,
+    corsOrigins: [],
     trustProxy: false,
     logLevel: 'info',
   });
@@ -44,6 +54,7 @@ test('every variable is read', () => {
     PORT: '0',
     DATA_DIR: '/var/lib/edgeward',
     EVENT_STORE_URL: 'esdb://events.example:2113?tls=true',
+    EVENT_STORE_STREAM_PREFIX: 'edge_2.',
     READ_MODEL_URL: 'mongodb://views.example/edgeward',
     SCHEDULER_INTERVAL: 'PT0.25S',
     QUIET_PERIOD: 'PT0S',
@@ -58,6 +69,15 @@ test('every variable is read', () => {
     WEBHOOK_TIMEOUT: 'PT0.5S',
     WEBHOOK_ALLOW_PRIVATE: 'true',
     METRICS_PORT: '9464',
+    PUBLIC_URL: 'https://edgeward.example.net',
+    WORKER_ALLOW_LOOPBACK: 'true',
+    ADMIN_ENABLED: 'false',
+    ADMIN_PORT: '9465',
+    ADMIN_URL: 'https://edgeward.example/',
+    ADMIN_SECOND_FACTOR: 'required',
+    LOOKUP_URL: 'https://registry.example/{cidr}',
+    ROUTER_FILES_ROOT: '/srv/lists',
+    CORS_ORIGINS: 'https://portal.example.com, http://localhost:8080',
     TRUST_PROXY: '2',
     LOG_LEVEL: 'debug',
   });
@@ -66,6 +86,7 @@ test('every variable is read', () => {
     port: 0,
     dataDir: '/var/lib/edgeward',
     eventStoreUrl: 'esdb://events.example:2113?tls=true',
+    eventStoreStreamPrefix: 'edge_2.',
     readModelUrl: 'mongodb://views.example/edgeward',
     schedulerIntervalMilliseconds: 250,
     quietPeriodMilliseconds: 0,
@@ -80,6 +101,15 @@ test('every variable is read', () => {
     webhookTimeoutMilliseconds: 500,
     webhookAllowPrivate: true,
     metricsPort: 9464,
+    publicUrl: 'https://edgeward.example.net',
+    workerAllowLoopback: true,
+    adminEnabled: false,
+    adminPort: 9465,
+    adminUrl: 'https://edgeward.example',
+    adminSecondFactor: 'required',
+    lookupUrl: 'https://registry.example/{cidr}',
+    routerFilesRoot: '/srv/lists',
+    corsOrigins: ['https://portal.example.com', 'http://localhost:8080'],
     trustProxy: 2,
     logLevel: 'debug',
   });
@@ -92,6 +122,10 @@ test('an empty variable counts as absent', () => {
   );
 });
 
+test('the prefix of streams may be nothing, as it was in logs that were begun without one', () => {
+  assert.is(readConfig({ EVENT_STORE_STREAM_PREFIX: '' }).eventStoreStreamPrefix, '');
+});
+
 test('variables that are not ours are left alone', () => {
   assert.equal(readConfig({ PATH: '/usr/bin', PORTS: 'x', host: 'lower case' }), readConfig({}));
 });
@@ -101,7 +135,16 @@ test('the settings can not be changed afterwards', () => {
 });
 
 const BAD: Readonly<Record<string, readonly string[]>> = {
+  ADMIN_URL: [
+    'edgeward.example',
+    'https://edgeward.example/admin',
+    'ftp://edgeward.example',
+    'https://a@edgeward.example',
+  ],
+  ADMIN_SECOND_FACTOR: ['true', 'Required'],
+  LOOKUP_URL: ['registry.example/{cidr}', 'https://registry.example/', 'javascript:{cidr}'],
   PORT: ['-1', '65536', '80a', '0x50', '8080.5', ' 8080', '08080', 'http'],
+  EVENT_STORE_STREAM_PREFIX: ['two words', 'with-dash.', '$system', '.dot', 'x'.repeat(51)],
   EVENT_STORE_URL: [
     'sqlite',
     'sqlite:other.db',

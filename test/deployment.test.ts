@@ -1,14 +1,14 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { readConfig } from '../src/config.ts';
 import { openEdgeward } from './support/servers/edgeward-server.ts';
+import { repositoryFile } from './support/repository.ts';
 
-const root = fileURLToPath(new URL('..', import.meta.url));
+const root = repositoryFile('./');
 const textOf = (file: string): string => readFileSync(`${root}${file}`, 'utf8');
 
 const service = z.strictObject({
@@ -69,12 +69,55 @@ test('compose: stores without a login are on a network of their own that leads n
   for (const port of compose.services.edgeward?.ports ?? []) assert.match(port, /^127\.0\.0\.1:/);
 });
 
-test('compose: what must last is in a named volume, and every image has a version', () => {
+test('compose: what must last is in a named volume, and every image has an exact version', () => {
   const volumes = Object.values(compose.services).flatMap((each) =>
     each.volumes.map((volume) => volume.replace(/:.*/, '')),
   );
   assert.equal(volumes.toSorted(), Object.keys(compose.volumes).toSorted());
-  for (const [, { image }] of stores) assert.match(image, /:\d+\.\d+$/);
+  for (const [, { image }] of stores)
+    assert.match(image, /^\$\{\w+_IMAGE:-.+:\d+\.\d+\.\d+(?:@sha256:[0-9a-f]{64})?\}$/);
+});
+
+test('compose on the embedded stores: one service, whose settings it starts with, without rights', () => {
+  const { services, volumes, secrets } = z
+    .strictObject({
+      name: z.string(),
+      services: z.strictObject({
+        edgeward: service.omit({ networks: true }).extend({ secrets: z.array(z.string()) }),
+      }),
+      secrets: z.record(z.string(), z.strictObject({ file: z.string() })),
+      volumes: z.record(z.string(), z.null()),
+    })
+    .parse(parse(textOf('docker-compose.embedded.yml')));
+  const { environment, ports, secrets: used, ...own } = services.edgeward;
+  const { eventStoreUrl, readModelUrl, metricsPort } = readConfig({
+    METRICS_PORT: String(environment['METRICS_PORT']),
+  });
+  assert.equal([eventStoreUrl, readModelUrl, metricsPort], ['sqlite:', 'sqlite:', 9464]);
+  for (const port of ports) assert.match(port, /^127\.0\.0\.1:/);
+  assert.equal(used, Object.keys(secrets));
+  assert.equal(Object.keys(volumes), ['edgeward-data']);
+  assert.equal([own.read_only, own.cap_drop, own.security_opt], [true, ['ALL'], ['no-new-privileges:true']]);
+});
+
+const UNIT_TEST = 'systemd: the unit leaves the service little that it could do';
+
+function examineUnit(): void {
+  const args = ['security', '--offline=true', '--no-pager', '--threshold=30', `${root}ops/edgeward.service`];
+  const { status, stdout, stderr } = spawnSync('systemd-analyze', args, { encoding: 'utf8' });
+  assert.is(status, 0, stdout + stderr);
+}
+
+if (spawnSync('systemd-analyze', ['--version']).status === 0) test(UNIT_TEST, examineUnit);
+else test.skip(UNIT_TEST, examineUnit);
+
+test('systemd: the settings of the unit are ones that the service starts with', () => {
+  const settings = [...textOf('ops/edgeward.env').matchAll(/^#?([A-Z_]+)=(.*)$/gm)].map(([, name, value]) => [
+    name,
+    value,
+  ]);
+  assert.ok(settings.length >= 4);
+  readConfig(Object.fromEntries(settings));
 });
 
 test('image: what it is built from is there, and no more is let into the build', () => {
@@ -87,7 +130,7 @@ test('image: what it is built from is there, and no more is let into the build',
 });
 
 test('image: the service runs without rights, from files that it can not change', () => {
-  const [, last = ''] = textOf('Dockerfile').split(/^FROM .*slim$/m);
+  const [, last = ''] = textOf('Dockerfile').split(/^FROM .*SLIM_IMAGE\}$/m);
   assert.match(last, /^USER node$/m);
   assert.not.match(last.slice(last.indexOf('USER node')), /^(COPY|RUN)/m);
   assert.not.match(last, /--chown/);

@@ -1,9 +1,10 @@
 import { Temporal } from '@js-temporal/polyfill';
 import * as assert from 'uvu/assert';
+import { RangeMap } from '../src/addresses/range-map.ts';
 import { RangeSet } from '../src/addresses/range-set.ts';
 import { type Command, type Decider, isRefusal } from '../src/kernel/decider.ts';
 import type { Event, RecordedEvent } from '../src/kernel/event.ts';
-import { NumberedMap } from '../src/kernel/numbered-map.ts';
+import { PersistentMap } from '../src/kernel/persistent-map.ts';
 import type { Duty, Process, Since } from '../src/kernel/process.ts';
 import type { Projection } from '../src/kernel/projection.ts';
 
@@ -183,7 +184,8 @@ export function recordedInOrder<E extends Event>(
 export function plain(value: unknown): unknown {
   if (typeof value === 'bigint') return `${value}n`;
   if (value instanceof RangeSet) return value.toJSON();
-  if (value instanceof NumberedMap) return [...value.values()].map(plain);
+  if (value instanceof RangeMap) return [...value.entries()].map(plain);
+  if (value instanceof PersistentMap) return [...value.values()].map(plain);
   if (value instanceof Map)
     return Object.fromEntries([...value].map(([key, of]): [string, unknown] => [String(key), plain(of)]).sort(byKey));
   if (value instanceof Set) return [...value].map(plain);
@@ -252,7 +254,8 @@ function throughSnapshot<C extends Command, S, E extends Event>({ snapshot }: De
 }
 
 function deepFrozen<T extends object>(value: T): T {
-  if (value instanceof RangeSet || value instanceof Map || value instanceof Set) return value;
+  if (value instanceof RangeSet || value instanceof RangeMap || value instanceof Map || value instanceof Set)
+    return value;
   for (const member of Object.values(value)) if (typeof member === 'object' && member !== null) deepFrozen(member);
   return Object.freeze(value);
 }

@@ -1,5 +1,6 @@
 // The log as one would write it by hand on better-sqlite3: the event as JSON, its place, nothing else.
-import Database from 'better-sqlite3';
+import type Database from 'better-sqlite3';
+import { openSqlite } from '../../src/adapters/sqlite/sqlite-library.ts';
 import type { Fact } from './events.ts';
 
 const SCHEMA = `CREATE TABLE events (
@@ -16,7 +17,7 @@ const SCHEMA = `CREATE TABLE events (
 export type BareLog = Readonly<{ append: (facts: readonly Fact[]) => void; db: Database.Database }>;
 
 export function openBareLog(file: string): BareLog {
-  const db = new Database(file);
+  const db = openSqlite(file);
   db.pragma('journal_mode = WAL');
   db.pragma('synchronous = FULL');
   db.exec(SCHEMA);

@@ -1,10 +1,11 @@
+import { cover } from '../../src/addresses/cidr-cover.ts';
+import { coverDifference } from '../../src/addresses/cover-count.ts';
+import { RangeSet } from '../../src/addresses/range-set.ts';
+import { type Paired, pairedRounds, reportSpeedUp, seededRandom } from '../measure.ts';
+
 // One address more or less in a large set: the blocks that come and go, against the whole cover; and the set itself, against
 // a sorted array that is copied to stay immutable.
 // usage: node --import tsx bench/cidr/delta.bench.ts   (ROUNDS from the environment)
-import { coverDifference } from '../../src/addresses/cover-difference.ts';
-import { cover } from '../../src/addresses/cidr-cover.ts';
-import { RangeSet } from '../../src/addresses/range-set.ts';
-import { pairedRounds, reportSpeedUp, seededRandom, type Paired } from '../measure.ts';
 
 const RANGES = 500_000;
 const FIRST = 0x0a00_0000;

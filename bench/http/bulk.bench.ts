@@ -1,13 +1,13 @@
 // A bulk change costs what its ranges cost, not what its addresses cost.
 import { join } from 'node:path';
-import Database from 'better-sqlite3';
+import { openSqlite } from '../../src/adapters/sqlite/sqlite-library.ts';
 import { Client } from 'undici';
 import { startEdgeward } from './edgeward.ts';
 
 const ROUNDS = 200;
 const edgeward = await startEdgeward(['10.0.0.0/16', '2001:db8::/48', '10.1.0.0/16']);
 const client = new Client(edgeward.url);
-const log = new Database(join(edgeward.directory, 'data', 'events.db'), { readonly: true });
+const log = openSqlite(join(edgeward.directory, 'data', 'events.db'), { readonly: true });
 
 const single = await cost((action) => ({ path: `/ips/${action}`, body: { ip: '10.1.0.1' } }));
 const cases: [string, (action: string) => Call][] = [

@@ -1,11 +1,11 @@
 // The baseline: what one writes in an afternoon. Express 5, JSON body, zod, and one synchronous=FULL insert per request.
 import { randomUUID } from 'node:crypto';
-import Database from 'better-sqlite3';
+import { openSqlite } from '../../src/adapters/sqlite/sqlite-library.ts';
 import express from 'express';
 import { z } from 'zod';
 
 const [file = ''] = process.argv.slice(2);
-const database = new Database(file);
+const database = openSqlite(file);
 database.pragma('journal_mode = WAL');
 database.pragma('synchronous = FULL');
 database.exec(

@@ -4,6 +4,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { systemIds } from '../../src/adapters/ids.ts';
 import { openSqliteEventStore } from '../../src/adapters/sqlite/event-store.ts';
+import { openSqlite } from '../../src/adapters/sqlite/sqlite-library.ts';
 import { createCodec } from '../../src/events/codec.ts';
 import { seal } from '../../src/events/hash-chain.ts';
 import { EVENT_CATALOGUE } from '../../src/main/contexts.ts';
@@ -21,7 +22,7 @@ const SETTINGS = {
   evidenceMaxBytes: 5_242_880,
   webhookUrl: null,
 };
-const QUIET = { debug: silent, info: silent, warn: silent, error: silent, child: () => QUIET };
+export const QUIET = { debug: silent, info: silent, warn: silent, error: silent, child: () => QUIET };
 
 function silent(): void {}
 
@@ -96,4 +97,17 @@ export function firstAddress(subnetId: number, length: number): number {
 
 export function ipv4(value: number): string {
   return [value >>> 24, (value >>> 16) & 255, (value >>> 8) & 255, value & 255].join('.');
+}
+
+/** Milliseconds for reading each event of the log and parsing its data, one by one. @throws Error when there are fewer than `least` */
+export function parseOneByOne(dataDir: string, least: number): number {
+  const db = openSqlite(join(dataDir, 'events.db'), { readonly: true });
+  const started = performance.now();
+  let count = 0;
+  for (const row of db.prepare<[], { data: string }>('SELECT * FROM events ORDER BY position').iterate()) {
+    if (JSON.parse(row.data) !== null) count += 1;
+  }
+  db.close();
+  if (count < least) throw new Error('the log is too short');
+  return performance.now() - started;
 }

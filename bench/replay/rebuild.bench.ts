@@ -4,10 +4,9 @@ import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import Database from 'better-sqlite3';
 import { ready, freePort } from '../http/edgeward.ts';
 import { median } from '../measure.ts';
-import { firstAddress, ipv4, writeLog } from './event-log.ts';
+import { firstAddress, ipv4, parseOneByOne, writeLog } from './event-log.ts';
 
 const EVENTS = Number(process.env['BENCH_EVENTS'] ?? 1_000_000);
 const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 3);
@@ -18,7 +17,7 @@ try {
   const baseline: number[] = [];
   const ours: Run[] = [];
   for (let round = 0; round < ROUNDS; round += 1) {
-    baseline.push(parseOneByOne(large));
+    baseline.push(parseOneByOne(large, EVENTS / 10));
     ours.push(await run(large, ['projections', 'rebuild', '--all', '--json']));
   }
   const ratio = median(ours.map(({ milliseconds }, round) => (baseline[round] ?? 0) / milliseconds));
@@ -54,18 +53,6 @@ async function makeLog(events: number): Promise<string> {
     };
   });
   return directory;
-}
-
-function parseOneByOne(directory: string): number {
-  const db = new Database(join(directory, 'events.db'), { readonly: true });
-  const started = performance.now();
-  let count = 0;
-  for (const row of db.prepare<[], { data: string }>('SELECT * FROM events ORDER BY position').iterate()) {
-    if (JSON.parse(row.data) !== null) count += 1;
-  }
-  db.close();
-  if (count < EVENTS / 10) throw new Error('the log is too short');
-  return performance.now() - started;
 }
 
 type Run = { milliseconds: number; peakMebibytes: number };

@@ -7,9 +7,9 @@ export function anchorText({ position, hash, revision, stream }: Anchor): string
   return `${String(position).padStart(POSITION_DIGITS, '0')} ${hash} ${revision} ${stream}`;
 }
 
-/** The anchor at this very position; `undefined` for a text of another one: a program that knows no anchors has moved on since. */
+/** The anchor at a position or before it: a log that others write to as well is looked through beyond the last event of ours. */
 export function anchorAt(position: bigint | undefined, text: string | null | undefined): Anchor | undefined {
   const [, digits = '', hash = '', revision = '', stream = ''] = /^(\d+) (\S+) (\d+) (.+)$/s.exec(text ?? '') ?? [];
-  if (position === undefined || digits === '' || BigInt(digits) !== position) return undefined;
-  return { position, hash, revision: BigInt(revision), stream };
+  if (position === undefined || digits === '' || BigInt(digits) > position) return undefined;
+  return { position: BigInt(digits), hash, revision: BigInt(revision), stream };
 }

@@ -2,8 +2,9 @@ import { type DestinationStream, type Logger, pino } from 'pino';
 import { build as prettyStream } from 'pino-pretty';
 import type { Log } from '../ports/log.ts';
 import { systemClock } from './clock.ts';
+import { withoutPasswords } from './without-passwords.ts';
 
-/** Fields that are never printed, whatever holds them: the last line of defence, since nobody should hand a secret to a log. */
+/** Fields that are never printed, whatever holds them: the last line of defence, since no code should hand a secret to a log. */
 const SECRET_FIELDS: ReadonlySet<string> = new Set([
   'authorization',
   'cookie',
@@ -39,7 +40,7 @@ export function createLog({ level, destination = 'stdout' }: LogOptions): Log {
       timestamp: () => `,"time":"${systemClock.nowText().replace('+00:00', 'Z')}"`,
       // In place of pino's own redaction, which looks up each path in each line: 90 µs a line with these fields.
       formatters: { level: (label) => ({ level: label }), log: redacted },
-      serializers: { error: pino.stdSerializers.err },
+      serializers: { error: shownError },
     },
     streamTo(destination),
   );
@@ -63,6 +64,19 @@ function logOf(logger: Logger): Log {
     // The fields of a child are rendered once, past the formatter.
     child: (fields) => logOf(logger.child(redacted(fields))),
   };
+}
+
+/** What a library says of a connection string that it could not read may hold the string. */
+function shownError(error: unknown): unknown {
+  // Why an answer is a failure may be said in words alone.
+  if (!(error instanceof Error)) return typeof error === 'string' ? withoutPasswords(error) : error;
+  const shownAsFields: object = pino.stdSerializers.err(error);
+  return Object.fromEntries(
+    Object.entries(shownAsFields).map(([name, value]) => [
+      name,
+      typeof value === 'string' ? withoutPasswords(value) : value,
+    ]),
+  );
 }
 
 /** The fields without their secrets. */

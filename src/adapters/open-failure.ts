@@ -20,6 +20,7 @@ export function openedOrRefused<T>(file: string, open: () => T): T {
 }
 
 function asOpenFailure(error: unknown, file: string): unknown {
+  if (error instanceof StoreRefused) return error;
   if (error instanceof UnusableFile) return new StoreRefused('unusable', error.message, { cause: error });
   if (!(error instanceof Error && 'code' in error && typeof error.code === 'string')) return error;
   if (isBusy(error)) return asStoreFailure(error, file);

@@ -32,12 +32,6 @@ export function formatAddress(address: Address): string {
   return ipv6Text(limbs[0] ?? 0, limbs[1] ?? 0, limbs[2] ?? 0);
 }
 
-/** Negative, zero or positive, as sorting wants it: IPv4 before IPv6, then by number. */
-export function compareAddresses(a: Address, b: Address): number {
-  if (a.version !== b.version) return a.version - b.version;
-  return a.value < b.value ? -1 : Number(a.value > b.value);
-}
-
 const cursor = textCursor();
 const limbs = unboxedNumbers(3);
 

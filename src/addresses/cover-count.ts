@@ -1,5 +1,7 @@
-import { type BlockSink, coverInto } from './cidr-cover.ts';
-import { coverDifference } from './cover-difference.ts';
+import { comparePoints } from './boundaries/chunk.ts';
+import { EdgeCursor, type EdgeList } from './boundaries/list.ts';
+import { type BlockSink, CidrList, coverInto, coverIpv4, coverIpv6At } from './cidr-cover.ts';
+import { type Cidr, compareCidrs } from './cidr.ts';
 import type { RangeSet } from './range-set.ts';
 
 /** The most blocks that one range can need: IPv6's. */
@@ -46,4 +48,62 @@ class BlockCount implements BlockSink {
   ipv6(): void {
     this.count += 1;
   }
+}
+
+type CoverDifference = Readonly<{ added: readonly Cidr[]; removed: readonly Cidr[] }>;
+
+/**
+ * The blocks that the cover of `after` has and that of `before` has not, and the other way round, each in order.
+ * Only ranges that differ are covered, and what the two sets share is not looked into.
+ */
+export function coverDifference(before: RangeSet, after: RangeSet): CoverDifference {
+  const removed = new CidrList();
+  const added = new CidrList();
+  coverChangedRanges(before.ipv4, after.ipv4, removed, added);
+  coverChangedRanges(before.ipv6, after.ipv6, removed, added);
+  return { added: without(added.cidrs, removed.cidrs), removed: without(removed.cidrs, added.cidrs) };
+}
+
+function coverChangedRanges(before: EdgeList, after: EdgeList, removed: CidrList, added: CidrList): void {
+  if (before === after) return;
+  const { width } = before.space;
+  const old = new EdgeCursor(before);
+  const young = new EdgeCursor(after);
+  for (;;) {
+    old.skipShared(young);
+    if (old.isAtEnd && young.isAtEnd) return;
+    const order = rangeOrder(old, young, width);
+    if (order < 0) coverNext(old, width, removed);
+    else if (order > 0) coverNext(young, width, added);
+    else {
+      old.skipRange();
+      young.skipRange();
+    }
+  }
+}
+
+/** Orders the next ranges of two lists by their starts, then by their ends; a list that is at its end comes last. */
+function rangeOrder(a: EdgeCursor, b: EdgeCursor, width: number): number {
+  if (a.isAtEnd || b.isAtEnd) return a.isAtEnd ? 1 : -1;
+  return comparePoints(a.edges, a.at, b.edges, b.at, 2 * width);
+}
+
+function coverNext(cursor: EdgeCursor, width: number, into: CidrList): void {
+  const { edges, at } = cursor;
+  if (width === 1) coverIpv4(edges[at] ?? 0, edges[at + 1] ?? 0, into);
+  else coverIpv6At(edges, at, into);
+  cursor.skipRange();
+}
+
+/** The blocks of one sorted list that are not in another. */
+function without(cidrs: readonly Cidr[], others: readonly Cidr[]): Cidr[] {
+  let next = 0;
+  return cidrs.filter((cidr) => {
+    for (let other = others[next]; other !== undefined; other = others[++next]) {
+      const order = compareCidrs(other, cidr);
+      if (order > 0) break;
+      if (order === 0) return false;
+    }
+    return true;
+  });
 }

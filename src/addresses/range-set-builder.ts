@@ -5,7 +5,7 @@ import type { AddressRange } from './range.ts';
 /** Takes merged ranges in order, each as its two points. */
 export type RangeSink = {
   ipv4(start: number, end: number): void;
-  /** The limbs of both points; the array is filled anew for the next range. */
+  /** The limbs of both points; the array is filled again for the next range. */
   ipv6(edges: readonly number[]): void;
 };
 

@@ -8,11 +8,18 @@ import type { Clock } from '../ports/clock.ts';
 import type { EvidenceStore } from '../ports/evidence.ts';
 import type { EventStore } from '../ports/event-store.ts';
 import type { Ids } from '../ports/ids.ts';
+import type { CloudDriver, OpenCloud } from '../ports/clouds.ts';
 import type { OpenRouter } from '../ports/routers.ts';
 import type { Secrets } from '../ports/secrets.ts';
+import type { WebhookSender } from '../ports/webhooks.ts';
+import type { ViewsBesideFold } from './operations/compare-views.ts';
+import type { RouterReach } from './ip-control/router-reach.ts';
+import type { RouterSightings } from './ip-control/router-sightings.ts';
 import type { openIpControlAggregates, openIpControlViews } from './ip-control/registration.ts';
 import type { openWorkerPoolsAggregates, openWorkerPoolsViews } from './worker-pools/registration.ts';
-import type { Views } from '../projections/engine/view-cache.ts';
+import type { WorkersUrl } from '../domain/worker-pools/workers-url.ts';
+import type { Views } from '../projections/engine/keyed-views.ts';
+import type { EventDayView } from '../projections/operations/event-day-view.ts';
 
 /** How one projection stands. */
 export type ProjectionStatus = Readonly<{ name: string; version: number; position: bigint; behind: bigint }>;
@@ -47,8 +54,11 @@ export type Application = Aggregates &
     ids: Ids;
     secrets: Secrets;
     evidence: EvidenceStore;
-    views: ReadableViews<ReturnType<typeof openIpControlViews> & ReturnType<typeof openWorkerPoolsViews>>;
+    views: ReadableViews<ReturnType<typeof openIpControlViews> & ReturnType<typeof openWorkerPoolsViews>> &
+      Readonly<{ eventDays: Views<EventDayView> }>;
     openRouter: OpenRouter;
+    cloudDrivers: readonly CloudDriver[];
+    openCloud: OpenCloud;
     /** The name of every event there is. */
     eventTypes: readonly string[];
     /** Narrows an event of the log to a customer's. */
@@ -59,7 +69,11 @@ export type Application = Aggregates &
       /** Builds new generations beside the ones in use and swaps them in. */
       rebuild: (names: readonly string[], progress: (done: bigint, end: bigint) => void) => Promise<void>;
     }>;
+    /** What the server that leads has last seen of routers. */
+    routerSightings: () => Promise<RouterSightings>;
     routerChecks: RouterChecks;
+    /** Where workers find the service, or why no instance is launched. */
+    workersUrl: WorkersUrl;
     /** Deploys what is pending now: by the running server, or here when none runs. */
     commitNow: (customerId: number, regionId: number, list: ListKind, context: CommandContext) => Promise<CommitStatus>;
     /** Brings the views up to the end of the log. */
@@ -67,7 +81,19 @@ export type Application = Aggregates &
     close: () => Promise<void>;
   }>;
 
-/** Opens the house for one command and closes it afterwards, whatever comes of the work. */
+/** What a server serves administrators with: what commands work with, and what only a server has. */
+export type ServedApplication = Application &
+  Readonly<{
+    sender: Pick<WebhookSender, 'send'>;
+    /** The log as an audit must see it: data as they were written, neither upcast nor checked. */
+    storeAsStored: () => Promise<Pick<EventStore, 'read'>>;
+    /** What options of routers may reach that come over HTTP. */
+    routerReach: RouterReach;
+    /** Makes a folder where there is none, with those above it. */
+    makeFolder: (path: string) => Promise<unknown>;
+  }>;
+
+/** Opens the application for one command, and closes it also when the work fails. */
 export type WithApplication = <T>(work: (application: Application) => Promise<T>) => Promise<T>;
 
 /** What looks back works with: the log, and the evidence that it names. Nothing is made, locked or written, so a read-only copy will do. */
@@ -82,6 +108,8 @@ export type Archive = Pick<
     flaws: () => AsyncIterable<string>;
     /** Opened when it is first asked for. */
     evidence: () => Promise<Pick<EvidenceStore, 'read'>>;
+    /** Does work on the saved views, beside another fold of the log. Nothing else here opens them. @throws StoreRefused */
+    withViews: <T>(work: (views: ViewsBesideFold) => Promise<T>) => Promise<T>;
   }>;
 
 /** Opens the archive for one command and closes it afterwards, whatever comes of the work. */

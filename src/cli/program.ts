@@ -1,12 +1,14 @@
-import { Command, CommanderError } from 'commander';
-import type { CopyEnds } from '../application/operations/copy-stores.ts';
+import { Command, CommanderError, type Option } from 'commander';
+import type { BackUpEnds } from '../application/operations/back-up.ts';
 import { addAdminCommands } from './ip-control/admin.ts';
 import { addAssetCommands } from './worker-pools/asset.ts';
 import type { CommandTools } from './command.ts';
 import { addCommitCommands } from './ip-control/commit.ts';
 import { addCustomerCommands } from './ip-control/customer.ts';
+import { addCompletionCommand, everyCommand, pathOf } from './operations/completion.ts';
+import { addDoctorCommand, type Doctor } from './operations/doctor.ts';
 import { addEventsCommand } from './ip-control/events.ts';
-import { CommandFailure, EXIT } from './output.ts';
+import { CommandFailure, EXIT, usage } from './output.ts';
 import { addInitCommand, type Initialized } from './operations/init.ts';
 import { addProjectionCommands } from './operations/projections.ts';
 import { addRegionCommands } from './ip-control/region.ts';
@@ -15,10 +17,11 @@ import { addRestoreCommands } from './ip-control/restore.ts';
 import { addScopeCommands } from './worker-pools/scope.ts';
 import { addSecretCommands } from './operations/secret.ts';
 import { addStateCommand } from './ip-control/state.ts';
-import { addStoreCommands } from './operations/stores.ts';
+import { addStoreCommands, type GrantReading } from './operations/stores.ts';
 import { addSubnetCommands } from './ip-control/subnet.ts';
 import { addTokenCommands } from './ip-control/token.ts';
 import { addVerifyCommand } from './operations/verify.ts';
+import { addWorkCommands } from './worker-pools/work.ts';
 import { addWorkerPoolCommands } from './worker-pools/worker-pool.ts';
 import { addWorkerCommands } from './worker-pools/worker.ts';
 import { addWhitelistCommands } from './ip-control/whitelist.ts';
@@ -31,13 +34,20 @@ export type ProgramTools = CommandTools &
     demo: (options: Readonly<{ exit: boolean }>) => Promise<void>;
     /** Makes the data directory that the settings name, unless it is there. */
     init: () => Promise<Initialized>;
-    copyEnds: CopyEnds;
+    storeEnds: BackUpEnds;
+    grantReading: GrantReading;
+    doctor: Doctor;
     /** The exit code and the line for an error that is not a command's own. */
     explain: (error: unknown) => Readonly<{ exitCode: number; message: string }>;
   }>;
 
+const JSON_LINES = '--json=lines';
+
 /** Runs the command that the arguments name and answers the exit code. */
-export async function runProgram(args: readonly string[], tools: ProgramTools): Promise<number> {
+export async function runProgram(typed: readonly string[], given: ProgramTools): Promise<number> {
+  const jsonLines = typed.includes(JSON_LINES);
+  const args = typed.map((arg) => (arg === JSON_LINES ? '--json' : arg));
+  const tools = { ...given, jsonLines };
   const program = new Command('edgeward')
     .description(
       'Customers take addresses out of service over a REST API; edgeward puts the result on every router of the region.',
@@ -68,6 +78,7 @@ export async function runProgram(args: readonly string[], tools: ProgramTools): 
   addEventsCommand(program, tools);
   addStateCommand(program, tools);
   addVerifyCommand(program, tools);
+  addDoctorCommand(program, tools);
   addProjectionCommands(program, tools);
   addStoreCommands(program, tools);
   addRestoreCommands(program, tools);
@@ -75,18 +86,49 @@ export async function runProgram(args: readonly string[], tools: ProgramTools): 
   addScopeCommands(program, tools);
   addAssetCommands(program, tools);
   addWorkerCommands(program, tools);
+  addWorkCommands(program, tools);
+  addCompletionCommand(program, tools);
+  const required = requiredOptions(program);
+  program.hook('preAction', (_program, command) => requireAll(command, required.get(command) ?? []));
   for (const command of everyCommand(program))
     command.exitOverride().configureOutput({ writeOut: tools.write, writeErr: tools.writeError });
+  if (args.length === 0) {
+    program.outputHelp();
+    return EXIT.ok;
+  }
   try {
-    await program.parseAsync([...args], { from: 'user' });
+    await program.parseAsync(asHelpOption(args), { from: 'user' });
     return EXIT.ok;
   } catch (error) {
     return report(error, args.includes('--json'), tools);
   }
 }
 
-function everyCommand(command: Command): readonly Command[] {
-  return [command, ...command.commands.flatMap(everyCommand)];
+/** `help router add` is `router add --help`. */
+function asHelpOption(args: readonly string[]): string[] {
+  const [first, ...path] = args;
+  return first === 'help' && path.length > 1 ? [...path, '--help'] : [...args];
+}
+
+/** Marks the options that a command needs, and has all that are missing told at once; commander would tell the first one. */
+function requiredOptions(program: Command): ReadonlyMap<Command, readonly Option[]> {
+  return new Map(
+    everyCommand(program).map((command) => {
+      const required = command.options.filter(({ mandatory }) => mandatory);
+      for (const option of required) {
+        option.mandatory = false;
+        option.description += ' (required)';
+      }
+      return [command, required];
+    }),
+  );
+}
+
+function requireAll(command: Command, required: readonly Option[]): void {
+  const missing = required.filter((option) => command.getOptionValue(option.attributeName()) === undefined);
+  if (missing.length === 0) return;
+  const flags = missing.map((option) => option.flags).join(', ');
+  throw usage(`${flags} must be given; edgeward help ${pathOf(command).join(' ')} says more.`);
 }
 
 function report(error: unknown, json: boolean, tools: ProgramTools): number {

@@ -1,6 +1,6 @@
 import { Presets, SingleBar } from 'cli-progress';
 
-/** How far a long command is; silent where nobody watches. */
+/** How far a long command is; silent where the output is no terminal. */
 export type Progress = Readonly<{ show: (done: bigint, end: bigint) => void; stop: () => void }>;
 
 /** A bar on standard error when it is a terminal. */

@@ -1,16 +1,22 @@
-import { type Command, type Decider, type Decision, isRefusal, type Refusal } from '../kernel/decider.ts';
-import type { Event, Sealed } from '../kernel/event.ts';
-import { isHandled } from '../kernel/event.ts';
-import { streamName } from '../kernel/stream-name.ts';
-import { BEGINNING, type EventStore, NO_STREAM, StoreUnavailable } from '../ports/event-store.ts';
-import type { Clock } from '../ports/clock.ts';
-import type { Ids } from '../ports/ids.ts';
-import type { Log } from '../ports/log.ts';
-import type { Snapshots } from '../ports/snapshots.ts';
 import { type Codec, UndecodableEvent } from '../events/codec.ts';
 import { BoundedMap } from '../kernel/bounded-map.ts';
+import { type Command, type Decider, type Decision, isRefusal, type Refusal, refuse } from '../kernel/decider.ts';
+import { type Event, isHandled, type Sealed } from '../kernel/event.ts';
+import { streamName } from '../kernel/stream-name.ts';
+import type { Clock } from '../ports/clock.ts';
+import {
+  AppendInDoubt,
+  BEGINNING,
+  type EventStore,
+  NO_STREAM,
+  StoreUnavailable,
+  WrongExpectedRevision,
+} from '../ports/event-store.ts';
+import type { Ids } from '../ports/ids.ts';
+import type { Log } from '../ports/log.ts';
+import type { Snapshots } from '../ports/read-models.ts';
 import { Snapshotting } from './snapshotting.ts';
-import { type AppendOutcome, type Cause, type StreamHead, StreamWriter } from './stream-writer.ts';
+import { type AppendOutcome, type Cause, type DoubtfulAppend, type StreamHead, StreamWriter } from './stream-writer.ts';
 
 /** Who asks, and on whose request. */
 export type CommandContext = Cause;
@@ -25,11 +31,22 @@ export type Handled<S, E extends Event> = Readonly<{
 
 /** One stream category with its rules: the only way to change it. */
 export type Aggregate<C extends Command, S, E extends Event> = Readonly<{
-  /** Durable when it resolves. A lost race is decided again, at most `RACES_MAX` times. */
-  handle: (id: string | number, command: C, context: CommandContext) => Promise<Refusal | Handled<S, E>>;
+  /**
+   * Durable when it resolves. A lost race is decided again, at most `RACES_MAX` times. With `revision` the stream must stand there: it is refused with
+   * `revision-differs` otherwise.
+   */
+  handle: (
+    id: string | number,
+    command: C,
+    context: CommandContext,
+    revision?: bigint,
+  ) => Promise<Refusal | Handled<S, E>>;
   /** The state as the store has it now. */
   state: (id: string | number) => Promise<Readonly<{ state: S; revision: bigint; position: bigint }>>;
 }>;
+
+/** Reads a stream, and keeps a snapshot of it where a later reader would have to read long; resolves when it is kept. */
+export type SnapshotKeeper = Readonly<{ category: string; keepSnapshot: (id: string | number) => Promise<void> }>;
 
 export type AggregateDependencies = Readonly<{
   store: EventStore;
@@ -56,13 +73,18 @@ type Opened<C extends Command, S, E extends Event> = Decider<C, S, E> & Readonly
 export function openAggregate<C extends Command, S, E extends Event>(
   decider: Opened<C, S, E>,
   dependencies: AggregateDependencies,
-): Aggregate<C, S, E> {
+): Aggregate<C, S, E> & SnapshotKeeper {
   const heads = new StreamHeads(decider, dependencies);
   return {
-    handle: (id, command, context) => heads.handle(streamName(decider.category, id), command, context),
+    category: decider.category,
+    handle: (id, command, context, revision) =>
+      heads.handle(streamName(decider.category, id), command, context, revision),
     state: (id) => heads.state(streamName(decider.category, id)),
+    keepSnapshot: (id) => heads.keepSnapshot(streamName(decider.category, id)),
   };
 }
+
+const REVISION_DIFFERS = refuse('revision-differs', 'it was changed meanwhile.');
 
 /** The heads of one category's streams: read from the store, and decided on. */
 class StreamHeads<C extends Command, S, E extends Event> {
@@ -71,6 +93,9 @@ class StreamHeads<C extends Command, S, E extends Event> {
   readonly #handles: ReadonlySet<string>;
   readonly #heads: BoundedMap<string, StreamHead<S, E>>;
   readonly #loading = new Map<string, Promise<StreamHead<S, E>>>();
+  /** Streams on which nothing may be said before it is known whether an append was made. */
+  readonly #doubts = new Map<string, DoubtfulAppend>();
+  readonly #settling = new Map<string, Promise<void>>();
   readonly #writer: StreamWriter<S, E>;
   readonly #snapshotting: Snapshotting<S>;
 
@@ -83,17 +108,25 @@ class StreamHeads<C extends Command, S, E extends Event> {
     this.#writer = new StreamWriter({
       ...dependencies,
       evolve: decider.evolve,
+      doubt: (stream, append) => void this.#doubts.set(stream, append),
       lose: (stream, head) => this.#lose(stream, head),
       whenDurable: (stream, head, point) => this.#snapshotting.keep(stream, head, point),
     });
   }
 
-  async handle(stream: string, command: C, context: CommandContext): Promise<Refusal | Handled<S, E>> {
+  async handle(
+    stream: string,
+    command: C,
+    context: CommandContext,
+    revision?: bigint,
+  ): Promise<Refusal | Handled<S, E>> {
     for (let race = 0; race < RACES_MAX; race += 1) {
+      if (this.#doubts.has(stream)) await this.#settleDoubt(stream);
       const head = this.#heads.get(stream) ?? (await this.#load(stream));
       if (head.isLost) continue;
       // Decided and taken up in one turn of the event loop: no other command comes in between.
-      const decision = this.#decider.decide(command, head.state);
+      const hasMoved = revision !== undefined && head.revision !== revision;
+      const decision = hasMoved ? REVISION_DIFFERS : this.#decider.decide(command, head.state);
       const answer =
         isRefusal(decision) || decision.length === 0
           ? await this.#settleUnchanged(stream, head, decision)
@@ -105,10 +138,20 @@ class StreamHeads<C extends Command, S, E extends Event> {
 
   async state(stream: string): Promise<Readonly<{ state: S; revision: bigint; position: bigint }>> {
     for (;;) {
+      if (this.#doubts.has(stream)) await this.#settleDoubt(stream);
       const head = this.#heads.get(stream) ?? (await this.#load(stream));
       const { state, revision } = head;
       if (await this.#isCurrent(stream, head, revision)) return { state, revision, position: head.position };
     }
+  }
+
+  async keepSnapshot(stream: string): Promise<void> {
+    if (this.#decider.snapshot === undefined) return;
+    const isInUse = this.#heads.get(stream) !== undefined;
+    const head = await this.#load(stream);
+    // What waits for the store may never be there.
+    if (head.revision === head.durable) await this.#snapshotting.keepNow(stream, head);
+    if (!isInUse && head.newest === undefined && this.#heads.get(stream) === head) this.#heads.delete(stream);
   }
 
   async #settleUnchanged(
@@ -131,6 +174,26 @@ class StreamHeads<C extends Command, S, E extends Event> {
     if (last <= head.durable) return true;
     this.#lose(stream, head);
     return false;
+  }
+
+  /** The same events at the same revision: they are there, or are made now, or can never be made any more. @throws AppendInDoubt as long as that can't be said */
+  #settleDoubt(stream: string): Promise<void> {
+    const settling =
+      this.#settling.get(stream) ?? this.#appendAgain(stream).finally(() => this.#settling.delete(stream));
+    this.#settling.set(stream, settling);
+    return settling;
+  }
+
+  async #appendAgain(stream: string): Promise<void> {
+    const doubt = this.#doubts.get(stream);
+    if (doubt === undefined) return;
+    try {
+      await this.#with.store.append(stream, doubt.expected, doubt.events);
+    } catch (error) {
+      if (error instanceof StoreUnavailable) throw new AppendInDoubt(error.message, { cause: error });
+      if (!(error instanceof WrongExpectedRevision)) throw error;
+    }
+    this.#doubts.delete(stream);
   }
 
   async #settleAppend(

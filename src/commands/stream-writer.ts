@@ -1,15 +1,16 @@
 import { coalesce } from '../concurrency/coalesce.ts';
+import { type Grounds, saidOf } from '../domain/grounds.ts';
 import type { Codec } from '../events/codec.ts';
 import { seal } from '../events/hash-chain.ts';
 import type { Command, Decider } from '../kernel/decider.ts';
 import type { Event, Sealed } from '../kernel/event.ts';
 import type { Clock } from '../ports/clock.ts';
-import { type EventStore, StoreUnavailable, WrongExpectedRevision } from '../ports/event-store.ts';
+import { AppendInDoubt, type EventStore, StoreUnavailable, WrongExpectedRevision } from '../ports/event-store.ts';
 import type { Ids } from '../ports/ids.ts';
 import { yieldToEventLoop } from '../concurrency/yield-to-event-loop.ts';
 
-/** What events say of where they come from. */
-export type Cause = Readonly<{ actor: string; requestId: string; causationId?: string }>;
+/** What events say of where they come from, and why, where the one who acts has said so. */
+export type Cause = Readonly<{ actor: string; requestId: string; causationId?: string }> & Grounds;
 
 /** A stream's state as of one revision. */
 export type Point<S> = Readonly<{ state: S; revision: bigint; hash: string; at: string }>;
@@ -49,12 +50,17 @@ export type StreamHead<S, E extends Event> = {
   isLost: boolean;
 };
 
+/** What may have been appended, and is settled by the same append once more. */
+export type DoubtfulAppend = Readonly<{ expected: bigint; events: readonly Sealed[] }>;
+
 export type StreamWriting<S, E extends Event> = Readonly<{
   evolve: Decider<Command, S, E>['evolve'];
   store: Pick<EventStore, 'append'>;
   codec: Pick<Codec, 'schemaOf'>;
   clock: Clock;
   ids: Ids;
+  /** Whether this append was made can't be said. */
+  doubt: (stream: string, append: DoubtfulAppend) => void;
   /** Nothing more may be decided on this head. */
   lose: (stream: string, head: StreamHead<S, E>) => void;
   /** The events up to this point are durable. */
@@ -145,6 +151,10 @@ export class StreamWriter<S, E extends Event> {
       await this.#append(stream, head, entries.slice(half));
       return;
     }
+    if (error instanceof AppendInDoubt) {
+      const events = entries.flatMap((entry) => entry.events);
+      this.#with.doubt(stream, { expected: head.durable, events });
+    }
     this.#with.lose(stream, head);
     for (const { resolve, reject } of entries) {
       if (isRaced) resolve('raced');
@@ -154,7 +164,7 @@ export class StreamWriter<S, E extends Event> {
 
   #sealed(stream: string, head: StreamHead<S, E>, decision: readonly E[], context: Cause): readonly Sealed<E>[] {
     const { clock, codec, ids } = this.#with;
-    return seal(decision, {
+    return seal(onGrounds(decision, context), {
       stream,
       previousHash: head.hash,
       actor: context.actor,
@@ -165,6 +175,20 @@ export class StreamWriter<S, E extends Event> {
       schemaOf: codec.schemaOf,
     });
   }
+}
+
+/**
+ * The events with why they came to be: as `reason` and `ticket` of their data. A type whose `reason` is one of its own has the words of the
+ * one who acted in `because`.
+ */
+function onGrounds<E extends Event>(events: readonly E[], grounds: Grounds): readonly E[] {
+  if (grounds.reason === undefined && grounds.ticket === undefined) return events;
+  const { reason, ...ticket } = saidOf(grounds);
+  const inOtherWords = reason === undefined ? ticket : { ...ticket, because: reason };
+  return events.map((event) => {
+    const said = 'reason' in event.data ? inOtherWords : saidOf(grounds);
+    return { ...event, data: { ...event.data, ...said } };
+  });
 }
 
 function entryOf<S, E extends Event>(events: readonly Sealed<E>[], point: Point<S>): Entry<S, E> {

@@ -25,7 +25,7 @@ export function createKeyedMutex(): KeyedMutex {
     take: (key, signal, work) => {
       const before = last.get(key);
       const taken = afterwards(before, signal, work);
-      // Whoever gives up while it waits still keeps the others in order.
+      // A caller that gives up while it waits still keeps the others in order.
       const over = Promise.allSettled([before, taken]);
       last.set(key, over);
       void forget(last, key, over);

@@ -8,6 +8,8 @@ export type PositionWaiters = Readonly<{
   reach: (position: bigint) => void;
   /** Resolves `true` once the position is reached, `false` after `timeoutMilliseconds`. */
   reached: (position: bigint, timeoutMilliseconds: number) => Promise<boolean>;
+  /** Nothing more will be reached: those who wait for it are told `false` at once. */
+  giveUp: () => void;
 }>;
 
 type Waiter = Readonly<{ position: bigint; deadline: number; settle: (isReached: boolean) => void }>;
@@ -22,6 +24,7 @@ export function openPositionWaiters(clock: Clock): PositionWaiters {
   let waiters: Waiter[] = [];
   let isSweeping = false;
   let newest = NOTHING_REACHED;
+  let isGivenUp = false;
 
   return {
     position: () => newest,
@@ -35,10 +38,17 @@ export function openPositionWaiters(clock: Clock): PositionWaiters {
     },
     reached: (position, timeoutMilliseconds) => {
       if (position <= newest) return Promise.resolve(true);
+      if (isGivenUp) return Promise.resolve(false);
       return new Promise((settle) => {
         waiters.push({ position, deadline: clock.monotonicMilliseconds() + timeoutMilliseconds, settle });
         void sweep();
       });
+    },
+    giveUp: () => {
+      isGivenUp = true;
+      const waiting = waiters;
+      waiters = [];
+      for (const waiter of waiting) waiter.settle(false);
     },
   };
 

@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import { canonicalJson, hashFits, takeSealedText } from './hash-chain.ts';
 import type { Event, Metadata, RecordedEvent, Sealed } from '../kernel/event.ts';
 
@@ -39,6 +39,8 @@ export type Codec = Readonly<{
   decode: (stored: StoredEvent) => RecordedEvent;
   /** The newest schema number of a type: what new events are written with. @throws Error for an unknown type. */
   schemaOf: (type: string) => number;
+  /** Whether an event of this type and schema number can be read. */
+  knows: (type: string, schema: number) => boolean;
 }>;
 
 /**
@@ -49,6 +51,8 @@ export type Codec = Readonly<{
  * each `.regex()`, `.length()`, `.min()`, `.refine()` 0.1 µs more, a union up to one try per member (`z.discriminatedUnion`: one).
  * Values are validated where they enter, by commands; the schema of the event only has to prove its shape.
  * No transforms and no defaults: what is decoded must be what was hashed.
+ *
+ * Every event may also say why it came to be, in the words of the one who acted: `withGrounds`.
  */
 export function defineEvent<const Type extends string, Data extends object>(
   type: Type,
@@ -60,11 +64,29 @@ export function defineEvent<const Type extends string, Data extends object>(
     if (upcasters[from] === undefined)
       throw new Error(`${type} is at schema ${schemaNumber} and lacks upcaster ${from}`);
   }
-  return { type, schema: schemaNumber, check, upcasters };
+  return { type, schema: schemaNumber, check: withGrounds(check), upcasters };
 }
 
-/** Puts definitions together. @throws Error when two define the same type. */
-export function createCodec(definitions: readonly EventDefinition[]): Codec {
+const words = z.string().optional();
+
+/**
+ * A schema that lets `reason` and `ticket` pass beside the fields that it names. `because` takes the place of `reason` where that is a field of
+ * the event itself.
+ */
+function withGrounds<Data extends object>(check: z.ZodType<Data>): z.ZodType<Data> {
+  if (!(check instanceof z.ZodObject)) return check;
+  const own: object = check.shape;
+  const more = 'reason' in own ? { because: words, ticket: words } : { reason: words, ticket: words };
+  const extended: z.ZodObject = check.extend({ ...more, ...check.shape });
+  // Only optional fields came in: what it takes is Data still.
+  return extended as z.ZodType<Data>;
+}
+
+/**
+ * Puts definitions together. `program`: what the one that reads is called in the message about an event that it does not know.
+ * @throws Error when two define the same type.
+ */
+export function createCodec(definitions: readonly EventDefinition[], program = 'this program'): Codec {
   const byType = indexByType(definitions);
   return {
     encode: (event) => {
@@ -80,18 +102,30 @@ export function createCodec(definitions: readonly EventDefinition[]): Codec {
     decode: (stored) => {
       const metadata = checkedMetadata(stored);
       const definition = definitionOf(stored);
-      return recorded(stored, definition.type, checkedData(definition, metadata.schema, stored), metadata);
+      return recorded(stored, definition.type, dataOf(definition, metadata.schema, stored), metadata);
     },
     schemaOf: (type) => {
       const definition = byType.get(type);
       if (definition === undefined) throw new Error(`${type} is not a defined type of event`);
       return definition.schema;
     },
+    knows: (type, schema) => schema <= (byType.get(type)?.schema ?? 0),
   };
+
+  function dataOf(definition: EventDefinition, schema: number, stored: StoredEvent): object {
+    if (schema <= definition.schema) return checkedData(definition, schema, stored);
+    throw new UndecodableEvent(
+      stored,
+      `it has schema ${schema}, and ${program} knows none above ${definition.schema}: a newer version wrote it; use that one, or a newer one`,
+    );
+  }
 
   function definitionOf(stored: Placed): EventDefinition {
     const definition = byType.get(stored.type);
-    if (definition === undefined) throw new UndecodableEvent(stored, 'its type is not known');
+    if (definition === undefined) {
+      const advice = 'a newer version wrote it; use that one, or a newer one';
+      throw new UndecodableEvent(stored, `its type is not known to ${program}: ${advice}`);
+    }
     return definition;
   }
 }
@@ -184,9 +218,6 @@ function checkedData(definition: EventDefinition, schema: number, stored: Placed
 
 function upcast(definition: EventDefinition, from: number, stored: Placed & Pick<StoredEvent, 'data'>): unknown {
   if (from === definition.schema) return stored.data;
-  if (from > definition.schema) {
-    throw new UndecodableEvent(stored, `it has schema ${from}, and this program knows none above ${definition.schema}`);
-  }
   let data = stored.data;
   for (let schema = from; schema < definition.schema; schema += 1) {
     try {

@@ -6,7 +6,7 @@ export type Event<Type extends string = string, Data extends object = object> = 
 
 /** What every event says about itself. `$correlationId` and `$causationId` are the names that EventStoreDB understands. */
 export type Metadata = Readonly<{
-  /** `admin:<account>`, `admin:<user>@cli`, `token:<id>` or `system:<process>`. */
+  /** `admin:<account>`, `admin:<account>+<token>`, `admin:<user>@cli`, `token:<id>` or `system:<process>`. */
   actor: string;
   /** ISO 8601 with numeric offset, milliseconds: `2026-11-27T20:50:00.123+00:00`. */
   at: string;
@@ -25,6 +25,14 @@ export type Sealed<E extends Event = Event> = E & Readonly<{ id: string; metadat
 /** An event as the store gives it back: `revision` counts within its stream from 0, `position` orders the whole log. */
 export type RecordedEvent<E extends Event = Event> = Sealed<E> &
   Readonly<{ stream: string; revision: bigint; position: bigint }>;
+
+/** Whether an event is one of these types: a fold takes only those that it cares about, and the compiler knows which. */
+export function isOfTypes<const Types extends readonly string[]>(
+  types: Types,
+): <E extends Event>(event: E) => event is Extract<E, { type: Types[number] }> {
+  const known = new Set<string>(types);
+  return <E extends Event>(event: E): event is Extract<E, { type: Types[number] }> => known.has(event.type);
+}
 
 /** Narrows an event to the types that `handles` names; the codec has already checked its data. */
 export function isHandled<E extends Event>(

@@ -10,7 +10,7 @@ export type Duty<Type extends string = string, Data extends object = object> = R
 /** An event from which a process counts time: its place in the log, and its instant as it was recorded. */
 export type Mark = Readonly<{ position: number; at: string }>;
 
-/** Milliseconds since an event happened; no step of a wall clock shortens or lengthens them while somebody counts. */
+/** Milliseconds since an event happened; a step of the wall clock does not change them while a process counts them. */
 export type Since = (mark: Mark) => number;
 
 /**
@@ -26,6 +26,8 @@ export type Process<E extends Event, S extends object, D extends Duty> = Readonl
   owed: (state: S, since: Since) => readonly D[];
   /** Milliseconds until more is owed, should nothing happen before; `undefined`: nothing will be. */
   wakesIn: (state: S, since: Since) => number | undefined;
+  /** Where a state holds more than JSON (range maps): to JSON and back. */
+  stored?: Readonly<{ encode: (state: S) => unknown; decode: (json: unknown) => S }>;
 }>;
 
 /** An event as a process keeps it, to count from. */

@@ -11,3 +11,8 @@ export function streamName(category: string, id: string | number): string {
 export function streamId(stream: string): string {
   return stream.slice(stream.indexOf('-') + 1);
 }
+
+/** The category in a stream name: what comes before the first dash. */
+export function streamCategory(stream: string): string {
+  return stream.slice(0, stream.indexOf('-'));
+}

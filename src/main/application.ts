@@ -1,24 +1,29 @@
+import { readRouterSightings } from '../application/ip-control/router-sightings.ts';
+import { setFlagsFromString } from 'node:v8';
 import { systemClock } from '../adapters/clock.ts';
 import { systemIds } from '../adapters/ids.ts';
+import { CLOUD_DRIVERS, createOpenCloud } from '../adapters/clouds/open-cloud.ts';
 import { createOpenRouter } from '../adapters/routers/open-router.ts';
 import type { Application, WithApplication } from '../application/application.ts';
 import type { Config } from '../config.ts';
+import { workersUrlOf } from '../domain/worker-pools/workers-url.ts';
 import { isCustomerEvent } from '../events/ip-control/customer.ts';
 import { BEGINNING } from '../ports/event-store.ts';
 import type { Log } from '../ports/log.ts';
+import type { ReadModels } from '../ports/read-models.ts';
 import { findAheadOfLog, isAmong } from '../projections/engine/ahead-of-log.ts';
-import { type ProjectionTarget, openProjector } from '../projections/engine/projector.ts';
+import { openProjector, type ProjectionTarget } from '../projections/engine/projector.ts';
 import { rebuildProjections } from '../projections/engine/rebuild.ts';
-import type { ServedView } from '../projections/engine/view-reader.ts';
-import { EVENT_CATALOGUE, openAggregates, openViews, processesOf } from './contexts.ts';
+import type { ViewReader } from '../projections/engine/view-reader.ts';
 import { commitHereOrThere } from './command-commit.ts';
+import { EVENT_CATALOGUE, openAggregates, openViews, processesOf } from './contexts.ts';
 import { holding, LEADERS_LEASE } from './leadership.ts';
+import { keepSnapshots, SNAPSHOT_EVERY } from '../commands/snapshotting.ts';
 import { openRestoring, type Restoring } from './restoring.ts';
 import { openRouterChecks } from './router-checks.ts';
-import { keepHeapSmall } from './small-heap.ts';
 import { codec, openStores, type Stores } from './stores.ts';
 
-/** Opens the house for one command over the stores that the settings name. */
+/** Opens the application for one command over the stores that the settings name. */
 export function commandApplication(readConfig: () => Config, log: Log): WithApplication {
   return async (work) => {
     const config = readConfig();
@@ -31,7 +36,8 @@ export function commandApplication(readConfig: () => Config, log: Log): WithAppl
   };
 }
 
-function applicationOf(config: Config, log: Log, stores: Stores): Application {
+/** The application over stores that are open; who has opened them closes them. */
+export function applicationOf(config: Config, log: Log, stores: Stores): Application {
   const { store, snapshots, secrets, readModels } = stores;
   const [clock, ids] = [systemClock, systemIds];
   const aggregates = openAggregates({ store, codec, snapshots, clock, ids, log });
@@ -41,7 +47,7 @@ function applicationOf(config: Config, log: Log, stores: Stores): Application {
     ...Object.values(views).map((view) => view.newViewCache()),
     ...processesOf(config).map((process) => process.statesIn(readModels)),
   ];
-  const projections = viewCaches().map(({ name, version }) => ({ name, version }));
+  const projections = projectionsOf(config, views, readModels);
   const { whenAhead } = openRestoring(aggregates, { store, ids, log });
   const everyName = projections.map(({ name }) => name);
   /** What this command does itself may be the first that is done with a log that was put back. */
@@ -60,6 +66,8 @@ function applicationOf(config: Config, log: Log, stores: Stores): Application {
     evidence: stores.evidence,
     views,
     openRouter,
+    cloudDrivers: CLOUD_DRIVERS,
+    openCloud: createOpenCloud(),
     eventTypes: EVENT_CATALOGUE.map(({ type }) => type),
     isCustomerEvent,
     catchUp: () => catchUp(stores, Object.values(views), whenAhead, log),
@@ -73,10 +81,14 @@ function applicationOf(config: Config, log: Log, stores: Stores): Application {
         keepHeapSmall();
         await mendAlone(stores);
         const wanted = viewCaches().filter(({ name }) => names.includes(name));
-        return rebuildProjections(wanted, { store, readModels, clock, log, whenAhead }, progress);
+        const dependencies = { store, readModels, clock, log, whenAhead };
+        const longStreams = await rebuildProjections(wanted, dependencies, progress, SNAPSHOT_EVERY);
+        await keepSnapshots(aggregates, longStreams);
       },
     },
+    routerSightings: () => readRouterSightings(readModels),
     routerChecks: openRouterChecks(routerWork),
+    workersUrl: workersUrlOf(config),
     commitNow: (customerId, regionId, list, context) =>
       commitHereOrThere({ customerId, regionId, list, context }, routerWork),
     close: stores.close,
@@ -86,7 +98,7 @@ function applicationOf(config: Config, log: Log, stores: Stores): Application {
 /** Beside a running server the views are brought up to date in memory only: the server saves them. */
 async function catchUp(
   { store, readModels, leases }: Stores,
-  views: readonly Pick<ServedView<object>, 'newViewCache' | 'readViewCache'>[],
+  views: readonly Pick<ViewReader<object>, 'newViewCache' | 'readViewCache'>[],
   whenAhead: Restoring['whenAhead'],
   log: Log,
 ): Promise<void> {
@@ -103,14 +115,25 @@ async function catchUp(
   }
 }
 
-/** What is damaged is put aside by whoever alone may write it: beside a running server it is the server's. */
+/** The only process that may write the views puts damaged ones aside: beside a running server that is the server. */
 async function mendAlone({ readModels, leases, areShared }: Stores): Promise<void> {
   if (areShared) return;
   const lease = await leases.tryAcquire(LEADERS_LEASE);
   if (!('heldBy' in lease)) await holding(lease, () => readModels.mend());
 }
 
-async function projectionStatus(
+/** Every projection that a configuration stands for: the views, and the states of the process managers. */
+export function projectionsOf(
+  config: Config,
+  views: Readonly<Record<string, Readonly<{ name: string; version: number }>>>,
+  readModels: ReadModels,
+): readonly Readonly<{ name: string; version: number }>[] {
+  const states = processesOf(config).map((process) => process.statesIn(readModels));
+  return [...Object.values(views), ...states].map(({ name, version }) => ({ name, version }));
+}
+
+/** How far the saved views of these projections are. */
+export async function projectionStatus(
   { store, readModels }: Stores,
   projections: readonly Readonly<{ name: string; version: number }>[],
   log: Log,
@@ -121,8 +144,18 @@ async function projectionStatus(
   const ahead = await findAheadOfLog(names, { store, readModels, log });
   return projections.map(({ name, version }) => {
     const { collection, position: saved = BEGINNING } = standing.get(name) ?? {};
-    // What is ahead of the log begins anew as soon as the views are opened.
+    // What is ahead of the log is built again as soon as the views are opened.
     const position = collection !== undefined && isAmong(ahead, collection) ? BEGINNING : saved;
     return { name, version: collection?.version ?? version, position, behind: end - position };
   });
+}
+
+/**
+ * Lets the heap of this process grow by half of what is alive between two full collections, where V8 lets it grow to a multiple,
+ * and its part for young objects no more: a long run over the log leaves old views behind at every step, and pages of events
+ * that nothing else holds. Keeping either for longer takes a third more memory and is no faster.
+ */
+function keepHeapSmall(): void {
+  setFlagsFromString('--heap-growing-percent=50');
+  setFlagsFromString('--semi-space-growth-factor=1');
 }

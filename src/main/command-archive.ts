@@ -9,13 +9,14 @@ import { asStored } from '../events/codec.ts';
 import { isCustomerEvent } from '../events/ip-control/customer.ts';
 import type { EvidenceStore } from '../ports/evidence.ts';
 import type { Log } from '../ports/log.ts';
-import type { Snapshots } from '../ports/snapshots.ts';
+import type { Snapshots } from '../ports/read-models.ts';
 import { EVENT_CATALOGUE, openAggregates } from './contexts.ts';
 import { isEmbedded, logFileIn, requireReadableDirectory } from './data-directory.ts';
 import { codec, openEventStore } from './stores.ts';
+import { withViewsBesideFold } from './views-beside-fold.ts';
 
 /** They are kept with the views, which what looks back never opens: streams are read from their start. */
-const NO_SNAPSHOTS: Snapshots = { load: async () => undefined, save: async () => undefined };
+export const NO_SNAPSHOTS: Snapshots = { load: async () => undefined, save: async () => undefined };
 
 /** Opens, for one command, what looks back over the stores that the settings name. */
 export function commandArchive(readConfig: () => Config, log: Log): WithArchive {
@@ -25,7 +26,8 @@ export function commandArchive(readConfig: () => Config, log: Log): WithArchive 
     const events = await openEvents(config, log);
     const evidence = evidenceOf(config, log);
     try {
-      return await work(archiveOf(events, evidence.open, log));
+      const withViews: Archive['withViews'] = (onViews) => withViewsBesideFold(config, events.store, log, onViews);
+      return await work({ ...archiveOf(events, evidence.open, log), withViews });
     } finally {
       await evidence.close();
       await events.close();
@@ -37,7 +39,7 @@ function archiveOf(
   { store, storeAsStored, flaws }: SqliteEventArchive,
   evidence: Archive['evidence'],
   log: Log,
-): Archive {
+): Omit<Archive, 'withViews'> {
   const clock = systemClock;
   const { customers, regions, directory } = openAggregates({
     store,

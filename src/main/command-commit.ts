@@ -40,12 +40,12 @@ async function insteadOfOthers(
   }
 }
 
-/** Requests the commit, and waits until whoever leads has deployed it. */
+/** Requests the commit, and waits until the leader has deployed it. */
 async function commitThere(
   { context, ...commit }: Commit,
-  { aggregates: { customers }, stores, config }: RouterWork,
+  { aggregates: { customers }, stores, config, log }: RouterWork,
 ): Promise<CommitStatus> {
-  const watch = await openCommitWatch(stores.store);
+  const watch = await openCommitWatch(stores.store, log);
   const done = new AbortController();
   const watching = watch.run(done.signal);
   try {

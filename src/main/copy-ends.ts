@@ -5,10 +5,10 @@ import { openEvidenceFiles } from '../adapters/files/evidence.ts';
 import { openedOrRefused } from '../adapters/open-failure.ts';
 import { openSqliteEventStore } from '../adapters/sqlite/event-store.ts';
 import { openSqliteLeases } from '../adapters/sqlite/leases.ts';
-import { CommandFailure, EXIT, notFound } from '../cli/output.ts';
 import type { CopyEnds, Opened } from '../application/operations/copy-stores.ts';
 import type { Config } from '../config.ts';
 import { asStored } from '../events/codec.ts';
+import { type Refusal, refuse } from '../kernel/decider.ts';
 import { type EventStore, StoreUnavailable } from '../ports/event-store.ts';
 import type { Leases } from '../ports/leases.ts';
 import type { Log } from '../ports/log.ts';
@@ -31,20 +31,24 @@ export function copyEnds(readConfig: () => Config, log: Log): CopyEnds {
       }
       const options = { codec: stored, clock: systemClock, log, categories: STREAM_CATEGORIES };
       const { openEventStoreDb } = await import('../adapters/eventstoredb/event-store.ts');
-      const store = await openEventStoreDb({ ...options, url: place.url });
+      const { url, streamPrefix = readConfig().eventStoreStreamPrefix } = place;
+      const store = await openEventStoreDb({ ...options, url, streamPrefix });
       return { store, close: store.close };
     },
     openEvidence: async (place, role) => {
       if ('directory' in place) {
         const directory = place.directory ?? readConfig().dataDir;
-        if (role === 'source') requireThere(directory, 'data directory');
+        const missing = role === 'source' ? missingAt(directory, 'data directory') : undefined;
+        if (missing !== undefined) return missing;
         return { store: openEvidenceFiles(join(directory, 'evidence')), close: () => Promise.resolve() };
       }
       const { openMongoDb } = await import('../adapters/mongodb/mongodb.ts');
       const mongo = await openMongoDb({ url: place.url, clock: systemClock, log, label: LABEL });
       try {
-        if (role === 'target') await takeLead(mongo.leases);
-        return { store: mongo.evidence, close: mongo.close };
+        const refusal = role === 'target' ? await takeLead(mongo.leases) : undefined;
+        if (refusal === undefined) return { store: mongo.evidence, close: mongo.close };
+        await mongo.close();
+        return refusal;
       } catch (error) {
         await mongo.close();
         throw error;
@@ -52,18 +56,19 @@ export function copyEnds(readConfig: () => Config, log: Log): CopyEnds {
     },
   };
 
-  function openSource(named: string | undefined): Opened<EventStore> {
+  function openSource(named: string | undefined): Opened<EventStore> | Refusal {
     const { dataDir, eventStoreUrl } =
       named === undefined ? readConfig() : { dataDir: named, eventStoreUrl: 'sqlite:' };
     const file = logFileIn(dataDir);
     if (named === undefined) requireDataDirectory({ dataDir, eventStoreUrl });
-    requireThere(file, 'event log');
+    const missing = missingAt(file, 'event log');
+    if (missing !== undefined) return missing;
     const store = openSqliteEventStore({ file, codec: stored, log, mustExist: true, isAudit: true });
     return { store, close: store.close };
   }
 
   /** What is half copied must not be acted upon: no server can run or start meanwhile. */
-  async function openTarget(directory: string): Promise<Opened<EventStore>> {
+  async function openTarget(directory: string): Promise<Opened<EventStore> | Refusal> {
     const leases = openedOrRefused(directory, () => {
       mkdirSync(directory, { recursive: true, mode: 0o700 });
       return openSqliteLeases({ directory: join(directory, 'locks'), label: LABEL });
@@ -71,7 +76,7 @@ export function copyEnds(readConfig: () => Config, log: Log): CopyEnds {
     const lease = await leases.tryAcquire('server');
     if ('heldBy' in lease) {
       await leases.close();
-      throw new CommandFailure(EXIT.conflict, 'target-in-use', `${directory} is in use: ${lease.heldBy}.`);
+      return refuse('target-in-use', `${directory} is in use: ${lease.heldBy}.`);
     }
     const store = openSqliteEventStore({ file: logFileIn(directory), codec: stored, log, isAudit: true });
     const close = async (): Promise<void> => {
@@ -83,17 +88,18 @@ export function copyEnds(readConfig: () => Config, log: Log): CopyEnds {
 }
 
 /** As long as the copy leads, no server that is to use these read models acts. */
-async function takeLead(leases: Leases): Promise<void> {
+async function takeLead(leases: Leases): Promise<Refusal | undefined> {
   try {
     await leases.acquire(LEADERS_LEASE, AbortSignal.timeout(LEAD_MILLISECONDS));
+    return undefined;
   } catch (error) {
     const lease = await leases.tryAcquire(LEADERS_LEASE);
-    if (!('heldBy' in lease)) return;
-    const message = `the target of evidence is in use: ${lease.heldBy} leads there.`;
-    throw error instanceof StoreUnavailable ? error : new CommandFailure(EXIT.conflict, 'target-in-use', message);
+    if (!('heldBy' in lease)) return undefined;
+    if (error instanceof StoreUnavailable) throw error;
+    return refuse('target-in-use', `the target of evidence is in use: ${lease.heldBy} leads there.`);
   }
 }
 
-function requireThere(path: string, what: string): void {
-  if (!existsSync(path)) throw notFound(`there is no ${what} at ${path}.`);
+function missingAt(path: string, what: string): Refusal | undefined {
+  return existsSync(path) ? undefined : refuse('not-found', `there is no ${what} at ${path}.`);
 }

@@ -1,5 +1,16 @@
-import { accessSync, constants, existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
+import {
+  accessSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+import { openedOrRefused } from '../adapters/open-failure.ts';
 import { BadConfig, type Config } from '../config.ts';
 import { StoreRefused } from '../ports/store-refused.ts';
 
@@ -15,6 +26,7 @@ export function isEmbedded(url: string): boolean {
 /** What is kept in a data directory besides the log; `secrets` may be brought there before anything else is. */
 const BESIDE_THE_LOG = ['views.db', 'evidence', 'locks'];
 const SECRETS = 'secrets';
+const SERVED_BY = 'version';
 const EVIDENCE_OF_A_CUSTOMER = /^\d+$/;
 
 type Settings = Pick<Config, 'dataDir' | 'eventStoreUrl'>;
@@ -55,6 +67,22 @@ function noDataDirectory(directory: string): BadConfig {
   return new BadConfig(
     `bad settings: DATA_DIR: there is no data directory at ${resolve(directory)}; name the one that is meant, or make it with: edgeward init`,
   );
+}
+
+/** Which version has served a data directory last: only such a one may have written what this one does not know. `undefined`: none has said so. */
+export function lastServedBy(dataDir: string): string | undefined {
+  const file = join(dataDir, SERVED_BY);
+  return existsSync(file) ? readFileSync(file, 'utf8').trim() : undefined;
+}
+
+/** Says so for the next version. @throws StoreRefused when it can't be written, as on a full disk */
+export function keepServedBy(dataDir: string, version: string): void {
+  const file = join(dataDir, SERVED_BY);
+  const draft = `${file}.new`;
+  openedOrRefused(draft, () => {
+    writeFileSync(draft, `${version}\n`, { mode: 0o600 });
+    renameSync(draft, file);
+  });
 }
 
 /** A new log here would be the empty beginning of a history that has gone on. */

@@ -8,11 +8,13 @@ import { createLog } from '../adapters/log.ts';
 import { type ProgramTools, runProgram } from '../cli/program.ts';
 import { readConfig } from '../config.ts';
 import { commandArchive } from './command-archive.ts';
+import { ROUTER_DRIVERS } from '../adapters/routers/open-router.ts';
+import { CLOUD_DRIVERS } from '../adapters/clouds/open-cloud.ts';
 import { commandApplication } from './application.ts';
-import { copyEnds } from './copy-ends.ts';
+import { backUpEnds } from './back-up-ends.ts';
 import { explainFailure } from './explain-failure.ts';
 import { type RunningServer, startServer } from './server.ts';
-import { initDataDirectory } from './stores.ts';
+import { grantReading, initDataDirectory } from './stores.ts';
 
 const DEMO_SECONDS_MAX = 60;
 
@@ -39,14 +41,16 @@ export async function demo({ exit, write, stopped }: DemoOptions): Promise<void>
     const tools = {
       withApplication: commandApplication(() => config, log),
       withArchive: commandArchive(() => config, log),
-      copyEnds: copyEnds(() => config, log),
+      storeEnds: backUpEnds(() => config, log),
+      grantReading,
       init: () => initDataDirectory(config, log),
     };
     const command = commandRunner(tools, write);
+    const { password } = await command('admin', 'create', 'ada');
     const token = await prepare(command, directory, received.url);
     await playThrough(server.url, token, directory, received, write);
     if (exit) return;
-    write(farewell(server.url, token));
+    write(farewell(server.url, token, String(password)));
     if (!stopped.aborted) await Promise.race([once(stopped, 'abort'), server.ended]);
   } finally {
     await server?.stop();
@@ -59,7 +63,7 @@ type RunCommand = (...args: readonly string[]) => Promise<Readonly<Record<string
 
 /** Runs commands as a shell would, shows them, and gives back what they print as JSON. */
 function commandRunner(
-  tools: Pick<ProgramTools, 'withApplication' | 'withArchive' | 'copyEnds' | 'init'>,
+  tools: Pick<ProgramTools, 'withApplication' | 'withArchive' | 'storeEnds' | 'grantReading' | 'init'>,
   write: (text: string) => void,
 ): RunCommand {
   return async (...args) => {
@@ -72,6 +76,9 @@ function commandRunner(
       writeError: write,
       serve: unused,
       demo: unused,
+      doctor: () => Promise.resolve([]),
+      cloudDrivers: CLOUD_DRIVERS,
+      routerDrivers: ROUTER_DRIVERS,
       explain: explainFailure,
     });
     if (exitCode !== 0) throw new Error(`edgeward ${args.join(' ')} ended with ${exitCode}`);
@@ -197,12 +204,13 @@ function curl(url: string, token: string, method: string, path: string, json?: s
   return `curl -s${verb} -H 'Authorization: Bearer ${token}'${data} '${url}/api/v1${path}'`;
 }
 
-function farewell(url: string, token: string): string {
+function farewell(url: string, token: string, password: string): string {
   return [
     '\nedgeward stays up; Ctrl-C ends it and removes its data. Go on with:\n',
     curl(url, token, 'GET', '/subnets'),
     curl(url, token, 'POST', '/ips/enable', JSON.stringify({ ip: '203.0.113.7' })),
     curl(url, token, 'GET', '/subnets/1?view=ranges'),
+    `\nThe pages for administrators: ${url}/admin/ (name: ada, password: ${password})`,
     '',
   ].join('\n');
 }

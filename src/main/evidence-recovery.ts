@@ -10,7 +10,7 @@ const AGAIN_MILLISECONDS = 300_000;
 
 /**
  * Removes what uploads that a crash ended left behind: an event of the customer must name a file that is to stay. Before it resolves, where
- * nobody else takes files in; otherwise beside the work, from time to time, until it is stopped.
+ * no other process takes files in; otherwise beside the work, from time to time, until it is stopped.
  */
 export async function startEvidenceRecovery(
   { evidence, store }: Readonly<{ evidence: EvidenceStore; store: EventStore }>,

@@ -49,7 +49,7 @@ function fencedAggregates<A extends Readonly<Record<string, AnyAggregate>>>(aggr
   return { ...aggregates, ...Object.fromEntries(fenced) };
 }
 
-/** What changes a router is fenced; reading harms nobody. */
+/** What changes a router is fenced; reading harms nothing. */
 function fencedDriver(driver: RouterDriver, check: () => void): RouterDriver {
   const { replace, remove, save, prepare } = driver;
   const fenced = async <T>(change: () => Promise<T>): Promise<T> => {

@@ -3,6 +3,7 @@ import type { Config } from '../config.ts';
 import { deliverWebhook, performDeliverWebhook } from '../processes/ip-control/deliver-webhook.ts';
 import { deployCommit, type DeployCommitDuty, performDeployCommit } from '../processes/ip-control/deploy-commit.ts';
 import { runDriftScans } from '../processes/ip-control/drift-scan.ts';
+import { expiry, performEndDisabledTerm } from '../processes/ip-control/expiry.ts';
 import { finishReservations, performFinishReservation } from '../processes/ip-control/finish-reservations.ts';
 import { performRequestCommit, quietPeriod } from '../processes/ip-control/quiet-period.ts';
 import { performRetireWebhookSecret, retireWebhookSecrets } from '../processes/ip-control/retire-webhook-secrets.ts';
@@ -16,7 +17,7 @@ import { type ProcessTools, type RegisteredProcess, registerProcess } from './pr
 
 /** Deployments at the same moment; `REGION_CONCURRENCY` of them in one region, and each router takes one change at a time. */
 const DEPLOYMENTS_MAX = 1_024;
-/** Routers that are compared at the same moment because somebody has asked for it. */
+/** Routers that are compared at the same moment because an operator has asked for it. */
 const LOOKS_MAX = 1_024;
 const LOOKS_IN_REGION_MAX = 8;
 /** Regions whose routers are compared at the same moment in a round over all of them, and routers in each. */
@@ -57,6 +58,9 @@ export function ipControlProcesses(config: Config): readonly RegisteredProcess[]
       (tools: ProcessTools) => performRetireWebhookSecret({ ...tools.aggregates, ...tools }),
       { concurrency: REQUESTS_MAX },
     ),
+    registerProcess(expiry, ({ aggregates }: ProcessTools) => performEndDisabledTerm(aggregates), {
+      concurrency: REQUESTS_MAX,
+    }),
     registerProcess(finishReservations, ({ aggregates }: ProcessTools) => performFinishReservation(aggregates), {
       concurrency: REQUESTS_MAX,
     }),

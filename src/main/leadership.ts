@@ -1,3 +1,4 @@
+import { aborted, orLate } from '../concurrency/deadline.ts';
 import type { Clock } from '../ports/clock.ts';
 import { StoreUnavailable } from '../ports/event-store.ts';
 import type { Lease, Leases } from '../ports/leases.ts';
@@ -29,10 +30,10 @@ export type LeadershipOptions = Readonly<{
   log: Log;
 }>;
 
-/** What whoever leads holds. */
+/** The lease that the leader holds. */
 export const LEADERS_LEASE = 'projections';
 
-/** What whoever runs the processes holds for all of his life: while a command has it, no server runs them. */
+/** The lease that a server or a command holds as long as it runs the processes: while a command has it, no server runs them. */
 export function processesLease({ areShared }: Readonly<{ areShared: boolean }>): string {
   return areShared ? LEADERS_LEASE : 'server';
 }
@@ -54,7 +55,7 @@ const BREAK_OFF_MILLISECONDS = 30_000;
 export function compete(options: LeadershipOptions): Leadership {
   const candidate = new Candidate(options);
   const ended = candidate.run();
-  // Whoever waits for it hears; nobody may.
+  // The rejection reaches the callers that wait for it; without one it is no error.
   ended.catch(() => undefined);
   return {
     term: () => candidate.term(),
@@ -146,15 +147,10 @@ class Candidate {
 
   async #breakOff(term: Term, lease: Lease): Promise<void> {
     const { clock, log } = this.#with;
-    const done = new AbortController();
     const reason: unknown = lease.lost.reason;
-    const late = clock.wait(BREAK_OFF_MILLISECONDS, done.signal).then(
-      () => log.error({}, `duties go on ${BREAK_OFF_MILLISECONDS} ms after they were broken off`),
-      () => undefined,
-    );
-    await Promise.race([term.breakOff(reason instanceof Error ? reason : new Error('the term is over')), late]);
-    done.abort();
-    await late;
+    const broken = term.breakOff(reason instanceof Error ? reason : new Error('the term is over'));
+    if ((await orLate(broken, BREAK_OFF_MILLISECONDS, clock)) === 'late')
+      log.error({}, `duties go on ${BREAK_OFF_MILLISECONDS} ms after they were broken off`);
   }
 
   /** @throws what is no passing failure of a store */
@@ -168,11 +164,4 @@ class Candidate {
       // It stops, and need not rest.
     }
   }
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });
 }

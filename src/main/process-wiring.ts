@@ -2,7 +2,7 @@ import type { Config } from '../config.ts';
 import type { Event } from '../kernel/event.ts';
 import type { Duty, Perform, Process, Since } from '../kernel/process.ts';
 import type { Clock } from '../ports/clock.ts';
-import type { OpenCloud } from '../ports/clouds.ts';
+import type { CloudDriver, OpenCloud } from '../ports/clouds.ts';
 import type { EventStore } from '../ports/event-store.ts';
 import type { Ids } from '../ports/ids.ts';
 import type { Log } from '../ports/log.ts';
@@ -12,7 +12,7 @@ import type { WebhookSender } from '../ports/webhooks.ts';
 import { openProcess, type ProcessDependencies, type RunningProcess, statesOf } from '../processes/process-manager.ts';
 import type { ProjectionTarget, Projector } from '../projections/engine/projector.ts';
 import { type ViewCache, viewCacheOf } from '../projections/engine/view-cache.ts';
-import type { Aggregates } from './contexts.ts';
+import type { Aggregates, OpenedViews } from './contexts.ts';
 import type { RouterDrivers } from './router-drivers.ts';
 
 /** What the performers of duties work with. */
@@ -22,12 +22,28 @@ export type ProcessTools = Readonly<{
   routerDrivers: RouterDrivers;
   sender: WebhookSender;
   openCloud: OpenCloud;
+  cloudDrivers: readonly CloudDriver[];
   store: EventStore;
   secrets: Secrets;
   clock: Clock;
   ids: Ids;
   log: Log;
 }>;
+
+/** What a server's own loops work with beside: the views as well. */
+export type ServerTools = ProcessTools &
+  Readonly<{
+    views: OpenedViews;
+    /** Whether the log may be taken for the whole truth: one that was put back from an older copy does not know what came after it. */
+    isLogWhole: () => Promise<boolean>;
+    /** When this server last heard of a worker, in monotonic milliseconds; `undefined`: not since it began. */
+    lastHeard: (worker: string) => number | undefined;
+    /** Other servers hear of workers as well. */
+    areShared: boolean;
+  }>;
+
+/** Resolves when the views show this position; `false`: not in time. */
+export type Reached = (position: bigint, timeoutMilliseconds: number) => Promise<boolean>;
 
 /** A process manager with what performs its duties; its states can be kept, and made again, without tools. */
 export type RegisteredProcess<T = ProcessTools, D extends Duty = Duty> = Readonly<{
@@ -61,7 +77,7 @@ export function registerProcess<
   process: Process<E, S, D>,
   performWith: (tools: T) => Perform<D>,
   bounds: Bounds<S, D>,
-  beside?: (tools: T) => RunningProcess['run'],
+  beside?: (tools: T, reached: Reached) => RunningProcess['run'],
 ): RegisteredProcess<T, D> {
   return {
     statesIn: (readModels) => viewCacheOf(statesOf(process), readModels),
@@ -72,15 +88,10 @@ export function registerProcess<
       return {
         viewCache,
         start: (projector) => {
-          const { touched, run } = openProcess(process, perform, {
-            states: viewCache,
-            store,
-            clock,
-            log,
-            reached: (position, timeoutMilliseconds) => projector.reached(position, timeoutMilliseconds),
-            ...bounds,
-          });
-          return { touched, run: beside === undefined ? run : together(run, beside(tools)) };
+          const reached: Reached = (position, timeoutMilliseconds) => projector.reached(position, timeoutMilliseconds);
+          const states = viewCache;
+          const { touched, run } = openProcess(process, perform, { states, store, clock, log, reached, ...bounds });
+          return { touched, run: beside === undefined ? run : together(run, beside(tools, reached)) };
         },
         settle: async (projector, isMeant) => {
           const paid = new Set<string>();

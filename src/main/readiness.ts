@@ -1,3 +1,4 @@
+import { orLate } from '../concurrency/deadline.ts';
 import type { Readiness } from '../http/operations/health.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Log } from '../ports/log.ts';
@@ -13,13 +14,14 @@ export async function readiness(
   { store, readModels }: Pick<Stores, 'store' | 'readModels'>,
   reading: Pick<Reading, 'isCaughtUp'>,
   restoring: Pick<Restoring, 'regions'>,
-  startedAt: bigint,
   tools: Readonly<{ clock: Clock; log: Log }>,
-): ReturnType<Readiness> {
+): Promise<Omit<Awaited<ReturnType<Readiness>>, 'version'>> {
+  const end = store.end();
   const [events, views, isCaughtUp, restored] = await Promise.all([
-    inTime('the event store', store.end(), tools),
+    inTime('the event store', end, tools),
     inTime('the read models', readModels.standing([]), tools),
-    inTime('what can be read', reading.isCaughtUp(startedAt), tools),
+    // Up to where the log ends now: a server that follows it no more would show what it was for ever.
+    inTime('what can be read', end.then(reading.isCaughtUp), tools),
     inTime('whether the log was restored', restoring.regions(), tools),
   ]);
   return {
@@ -38,17 +40,12 @@ async function inTime<T>(
   asked: Promise<T>,
   { clock, log }: Readonly<{ clock: Clock; log: Log }>,
 ): Promise<T | undefined> {
-  const answered = new AbortController();
+  let isAnswered = false;
   const failed = (error: unknown): undefined => {
-    if (!answered.signal.aborted) log.warn({ error }, `not ready: ${what} could not be asked`);
+    if (!isAnswered) log.warn({ error }, `not ready: ${what} could not be asked`);
   };
-  const late = clock.wait(ANSWER_MILLISECONDS, answered.signal).then(
-    () => failed(new Error(`no answer within ${ANSWER_MILLISECONDS} ms`)),
-    () => undefined,
-  );
-  try {
-    return await Promise.race([asked.catch(failed), late]);
-  } finally {
-    answered.abort();
-  }
+  const answer = await orLate(asked.catch(failed), ANSWER_MILLISECONDS, clock);
+  if (answer === 'late') failed(new Error(`no answer within ${ANSWER_MILLISECONDS} ms`));
+  isAnswered = true;
+  return answer === 'late' ? undefined : answer;
 }

@@ -1,5 +1,5 @@
+import { beginRestore } from '../application/ip-control/restore.ts';
 import type { CommandContext } from '../commands/aggregate.ts';
-import { beginRestore } from '../application/ip-control/begin-restore.ts';
 import { DIRECTORY_ID } from '../commands/ip-control/directory.ts';
 import { isRestored } from '../commands/ip-control/restore.ts';
 import type { RestoreReason } from '../events/ip-control/restore.ts';

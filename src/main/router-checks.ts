@@ -3,7 +3,7 @@ import type { RouterChecks } from '../application/application.ts';
 import type { CommandContext } from '../commands/aggregate.ts';
 import type { RegionCommand } from '../commands/ip-control/region.ts';
 import { RouterCaughtUp, RouterChecked } from '../events/ip-control/router-upkeep.ts';
-import { isRefusal, type Refusal } from '../kernel/decider.ts';
+import { isRefusal, type Refusal, refuse } from '../kernel/decider.ts';
 import type { RecordedEvent } from '../kernel/event.ts';
 import { streamName } from '../kernel/stream-name.ts';
 import type { KeepRouterDuty } from '../processes/ip-control/router-maintenance.ts';
@@ -12,6 +12,8 @@ import { type RouterRunners, type RouterWork, withRouterRunners } from './router
 
 /** Of a router with thousands of lists. */
 const CHECK_MILLISECONDS = 600_000;
+/** Each call follows the log until its checks have ended, also for a client that has gone. */
+const CHECK_CALLS_MAX = 64;
 
 /** What is asked of a region, the duty that follows from it, and how its end is told. */
 type Task<T> = Readonly<{
@@ -54,6 +56,7 @@ export function openRouterChecks(work: RouterWork): RouterChecks {
         ? await ask(tasks, context)
         : await holding(server, () => withRouterRunners(work, askAndMaintain));
     if (ends.size < tasks.length) {
+      // What the reading leaves out is answered as what does not come in time is: its end is in the region's history.
       for await (const page of stores.store.follow(before, AbortSignal.timeout(milliseconds))) {
         for (const event of page) {
           for (const task of tasks) {
@@ -67,6 +70,8 @@ export function openRouterChecks(work: RouterWork): RouterChecks {
     return tasks.map((task) => ends.get(task));
   };
 
+  const inTurn = boundChecks();
+
   return {
     check: (routers, prune, context) => {
       const tasks = routers.map(({ regionId, router }) => {
@@ -78,7 +83,7 @@ export function openRouterChecks(work: RouterWork): RouterChecks {
           find: (event: RecordedEvent) => checkedIn(event, checkId),
         } as const;
       });
-      return done(tasks, CHECK_MILLISECONDS, context);
+      return inTurn(routers, prune, () => done(tasks, CHECK_MILLISECONDS, context));
     },
     enable: async ({ regionId, router }, context) => {
       const task = {
@@ -91,6 +96,35 @@ export function openRouterChecks(work: RouterWork): RouterChecks {
       const [end] = await done([task], config.synchronousTimeoutMilliseconds, context);
       return end;
     },
+  };
+}
+
+type Check = RouterChecks['check'];
+type Checked = ReturnType<Check>;
+
+/** Lets each router be checked for one call at a time, and pruned for one, and bounds the calls in all; others are refused. */
+function boundChecks() {
+  const underWay = new Set<string>();
+  let calls = 0;
+  return async (routers: Parameters<Check>[0], prune: boolean, check: () => Checked): Checked => {
+    const named = routers.map(({ regionId, router }) => ({ router, name: `${prune}/${regionId}/${router}` }));
+    const busy = named.find(({ name }) => underWay.has(name));
+    const because =
+      busy === undefined
+        ? `${calls} checks of routers are under way already.`
+        : `router ${busy.router} is being ${prune ? 'pruned' : 'checked'} already.`;
+    if (busy !== undefined || calls >= CHECK_CALLS_MAX) {
+      const refusal = refuse('in-progress', because, 'router');
+      return routers.map(() => refusal);
+    }
+    calls += 1;
+    for (const { name } of named) underWay.add(name);
+    try {
+      return await check();
+    } finally {
+      calls -= 1;
+      for (const { name } of named) underWay.delete(name);
+    }
   };
 }
 

@@ -16,7 +16,7 @@ export function openRouterDrivers(openRouter: OpenRouter): RouterDrivers {
       if (known?.settings === settings) return known.driver;
       const driver = openRouter(router);
       open.set(key, { settings, driver });
-      // Configured anew: what runs on the old one ends by itself, as a driver closes only when it is idle.
+      // The router was configured again: what runs on the old one ends by itself, as a driver closes only when it is idle.
       void known?.driver.close();
       return driver;
     },

@@ -1,41 +1,106 @@
+import type { LookUpSeen, SeenRouter } from '../http/operations/router-metrics.ts';
+import { keepRouterSightings, sightingKey } from '../application/ip-control/router-sightings.ts';
 import type { Clock } from '../ports/clock.ts';
-import type { RouterDriver } from '../ports/routers.ts';
+import { type RouterDriver, RouterFailure, type RouterFailureCode, type RouterSettings } from '../ports/routers.ts';
+import type { Log } from '../ports/log.ts';
+import type { ReadModels } from '../ports/read-models.ts';
 import type { RouterDrivers } from './router-drivers.ts';
 
-/** Drivers that remember when their routers last did what they were asked, since this process began. */
+/** Drivers that remember how their routers answered, since this process began. */
 export type SeenRouters = Readonly<{
   drivers: RouterDrivers;
-  /** By the wall clock, in milliseconds since 1970; undefined when it has not done anything yet. */
-  lastSeen: (regionId: number, router: string) => number | undefined;
+  seen: LookUpSeen;
+  /** Has what was seen kept for commands, the last of it too. */
+  stop: () => Promise<void>;
 }>;
 
+/** Hears of each change of a list: `outcome` is `success` or the code of the failure. */
+export type PushEnded = (regionId: number, router: RouterSettings, outcome: string, seconds: number) => void;
+
+/** With these nothing came of asking; with all others the router has answered. */
+const OUT_OF_REACH: ReadonlySet<RouterFailureCode> = new Set([
+  'bad-option',
+  'unreachable',
+  'host-key-mismatch',
+  'login-refused',
+  'timed-out',
+]);
+
 /** Every call that a router has answered as it should counts: a look without a difference leaves no other trace. */
-export function seeRouters(drivers: RouterDrivers, clock: Pick<Clock, 'now'>): SeenRouters {
-  const seen = new Map<string, number>();
+export function seeRouters(
+  drivers: RouterDrivers,
+  pushEnded: PushEnded,
+  { readModels, clock, log }: Readonly<{ readModels: ReadModels; clock: Clock; log: Log }>,
+): SeenRouters {
+  const seen = new Map<string, SeenRouter>();
+  const sightings = keepRouterSightings(readModels, { clock, log });
   return {
     drivers: {
       ...drivers,
       driverOf: (regionId, router) => {
-        const note = (): void => void seen.set(`${regionId}/${router.name}`, clock.now().epochMilliseconds);
-        return noting(drivers.driverOf(regionId, router), note);
+        const key = sightingKey(regionId, router.name);
+        const note = (now: SeenRouter): void => {
+          seen.set(key, now);
+          sightings.note(sightingKey(regionId, router.name), now);
+        };
+        const answered = (): void => note({ seenAt: clock.now().epochMilliseconds, isReachable: true });
+        const failed = (error: unknown): void => {
+          if (!(error instanceof RouterFailure)) return;
+          note({ seenAt: seen.get(key)?.seenAt, isReachable: !OUT_OF_REACH.has(error.code) });
+        };
+        const pushed = async (call: Promise<void>): Promise<void> => {
+          const began = clock.monotonicMilliseconds();
+          const outcome = await call.then(
+            () => 'success',
+            (error: unknown) => (error instanceof RouterFailure ? error.code : 'failed'),
+          );
+          pushEnded(regionId, router, outcome, (clock.monotonicMilliseconds() - began) / 1000);
+          return call;
+        };
+        return noting(
+          openedOr(() => drivers.driverOf(regionId, router), failed),
+          { answered, failed, pushed },
+        );
       },
     },
-    lastSeen: (regionId, router) => seen.get(`${regionId}/${router}`),
+    seen: (regionId, router) => seen.get(sightingKey(regionId, router)),
+    stop: sightings.stop,
   };
 }
 
-function noting(driver: RouterDriver, note: () => void): RouterDriver {
+/** A driver that can't be opened, as an option of it is wrong, tells as much as one that fails. */
+function openedOr(open: () => RouterDriver, failed: (error: unknown) => void): RouterDriver {
+  try {
+    return open();
+  } catch (error) {
+    failed(error);
+    throw error;
+  }
+}
+
+type Notes = Readonly<{
+  answered: () => void;
+  failed: (error: unknown) => void;
+  pushed: (call: Promise<void>) => Promise<void>;
+}>;
+
+function noting(driver: RouterDriver, { answered, failed, pushed }: Notes): RouterDriver {
   const { prepare, save } = driver;
   const noted = async <T>(call: Promise<T>): Promise<T> => {
-    const answer = await call;
-    note();
-    return answer;
+    try {
+      const answer = await call;
+      answered();
+      return answer;
+    } catch (error) {
+      failed(error);
+      throw error;
+    }
   };
   return {
     ...driver,
     read: (...call) => noted(driver.read(...call)),
-    replace: (...call) => noted(driver.replace(...call)),
-    remove: (...call) => noted(driver.remove(...call)),
+    replace: (...call) => pushed(noted(driver.replace(...call))),
+    remove: (...call) => pushed(noted(driver.remove(...call))),
     lists: (...call) => noted(driver.lists(...call)),
     check: (...call) => noted(driver.check(...call)),
     ...(save === undefined ? {} : { save: (...call) => noted(save(...call)) }),

@@ -1,23 +1,29 @@
-import type { AddressInfo } from 'node:net';
-import { once } from 'node:events';
 import type { Server } from 'node:http';
 import { systemClock } from '../adapters/clock.ts';
 import { systemIds } from '../adapters/ids.ts';
 import { commitRegionsNow } from '../application/ip-control/commit-now.ts';
+import { rememberedRegionLimits } from '../application/ip-control/regions.ts';
+import { openTokenUse } from '../application/ip-control/token-use.ts';
 import type { CommandContext } from '../commands/aggregate.ts';
 import type { Config } from '../config.ts';
-import { rememberedRegionLimits } from '../application/ip-control/region-limits.ts';
-import { createHttpServer } from '../http/app.ts';
-import { createMetricsServer } from '../http/operations/metrics.ts';
+import { createHttpServer, type Outage } from '../http/app.ts';
 import { sharedCounts } from '../http/middleware/shared-counts.ts';
-import { StoreUnavailable } from '../ports/event-store.ts';
+import type { Readiness } from '../http/operations/health.ts';
+import { createInstruments } from '../http/operations/instruments.ts';
+import { createMetricsServer } from '../http/operations/metrics.ts';
+import { AppendInDoubt, AppendTooLarge, StoreUnavailable, ViewsBehind } from '../ports/event-store.ts';
 import type { Lease } from '../ports/leases.ts';
 import type { Log } from '../ports/log.ts';
+import { openAdministration } from './administration.ts';
 import { type EvidenceRecovery, startEvidenceRecovery } from './evidence-recovery.ts';
+import { collectorsOf } from './collectors.ts';
+import { keepServedBy, lastServedBy } from './data-directory.ts';
+import { listen, requireFreePorts } from './listen.ts';
 import { LEADERS_LEASE } from './leadership.ts';
 import { readiness } from './readiness.ts';
 import { startRunners } from './runners.ts';
 import { openStores, type Stores } from './stores.ts';
+import { VERSION } from './version.ts';
 
 /** A server that accepts requests. */
 export type RunningServer = Readonly<{
@@ -47,7 +53,10 @@ export type ServeOptions = Readonly<{ restored?: CommandContext | undefined }>;
 export async function startServer(config: Config, log: Log, options: ServeOptions = {}): Promise<RunningServer> {
   const stores = await openStores(config, log, { label: 'serve', serves: true });
   try {
-    return await startParts(config, log, stores, await takeOwnLeases(stores, config, log), options);
+    const own = await takeOwnLeases(stores, config, log);
+    if (lastServedBy(config.dataDir) !== VERSION) keepServedBy(config.dataDir, VERSION);
+    await requireFreePorts(config);
+    return await startParts(config, log, stores, own, options);
   } catch (error) {
     await stores.close();
     throw error;
@@ -69,6 +78,13 @@ async function takeOwnLeases({ leases, areShared }: Stores, config: Config, log:
   return { server, first };
 }
 
+/** What the settings say of the customers' server, and where its counts are shared. */
+function httpSettings({ corsOrigins, trustProxy }: Config, { rateLimits }: Stores, log: Log) {
+  const shared =
+    rateLimits === undefined ? {} : { rateLimitStore: sharedCounts(rateLimits, { clock: systemClock, log }) };
+  return { corsOrigins, trustProxy, ...shared };
+}
+
 async function startParts(
   config: Config,
   log: Log,
@@ -79,43 +95,46 @@ async function startParts(
   const [clock, ids] = [systemClock, systemIds];
   if (own.first !== undefined) await stores.readModels.mend();
   const startedAt = await stores.store.end();
-  const runners = await startRunners(config, log, stores, own.first, options);
-  const { aggregates, views, reading, watch, restoring, ended } = runners;
-  const { customers } = aggregates;
+  const instruments = createInstruments({ version: VERSION, node: process.versions.node });
+  const runners = await startRunners(config, log, stores, own.first, { ...options, instruments });
+  const { views, reading, watch, restoring, ended, workerApi, aggregates } = runners;
   const { synchronousTimeoutMilliseconds: timeoutMilliseconds } = config;
+  const administration = await openAdministration(config, log, stores, { ...runners, instruments }, outageOf);
+  const isReady: Readiness = async () => ({
+    ...(await readiness(stores, reading, restoring, { clock, log })),
+    version: VERSION,
+  });
   const { server: http, connections } = createHttpServer({
-    customers,
+    ...aggregates,
     views,
     regionLimits: rememberedRegionLimits(views.regions, clock),
     evidence: stores.evidence,
     ids,
     commitNow: (customerId, regionIds, context) =>
-      commitRegionsNow({ customerId, regionIds, timeoutMilliseconds }, context, { customers, watch, clock, ids }),
-    shown: reading.shown,
-    readiness: () => readiness(stores, reading, restoring, startedAt, { clock, log }),
+      commitRegionsNow({ customerId, regionIds, timeoutMilliseconds }, context, { ...aggregates, watch, clock, ids }),
+    ...reading,
+    noteUse: openTokenUse(aggregates.tokenUses, { clock, log }),
+    readiness: isReady,
+    workerApi,
     isCaughtUp: reading.isReadable,
-    isOutage: (error) => error instanceof StoreUnavailable,
+    outageOf,
     log,
     clock,
-    trustProxy: config.trustProxy,
-    ...(stores.rateLimits === undefined ? {} : { rateLimitStore: sharedCounts(stores.rateLimits, { clock, log }) }),
+    ...httpSettings(config, stores, log),
+    instruments,
+    ...(administration.beside === undefined ? {} : { administration: administration.beside }),
   });
-  const metrics = createMetricsServer(views, restoring.byRegion, {
-    clock,
-    log,
-    lastSeen: runners.lastSeen,
-    endedCommits: watch.ended,
-  });
+  const collectors = collectorsOf(config, stores, runners, isReady, clock);
+  const metrics = createMetricsServer(instruments.registry, collectors, { clock, log });
   let evidenceRecovery: EvidenceRecovery | undefined;
   let stopping: Promise<void> | undefined;
   const stop = (): Promise<void> => (stopping ??= stopParts());
   try {
     evidenceRecovery = await startEvidenceRecovery(stores, { clock, log });
-    // Whoever calls at once after a restart finds what he was told before; after the bound he hears 503 until then.
-    await Promise.race([reading.reached(startedAt, CAUGHT_UP_MILLISECONDS), ended]);
-    if (config.metricsPort !== undefined) {
-      log.info({ url: await listen(metrics, config.host, config.metricsPort) }, 'metrics are served');
-    }
+    // A client that calls at once after a restart finds what it was answered before; after the bound it gets 503 until then.
+    await Promise.race([ended, reading.reached(startedAt, CAUGHT_UP_MILLISECONDS)]);
+    await serveMetrics(metrics, config, log);
+    await administration.listen();
     const url = await listen(http, config.host, config.port);
     log.info({ url, pid: process.pid }, 'edgeward is listening');
     return { url, shows: (position) => reading.reached(position, SHOWS_MILLISECONDS), ended, stop };
@@ -128,23 +147,24 @@ async function startParts(
     log.info({}, 'stopping');
     metrics.close();
     metrics.closeAllConnections();
+    await administration.stop();
     await connections.close(REQUESTS_END_MILLISECONDS);
     await evidenceRecovery?.stop();
     await runners.stop();
+    await administration.close();
     await own.server?.release();
     await stores.close();
     log.info({}, 'stopped');
   }
 }
 
-async function listen(http: Server, host: string, port: number): Promise<string> {
-  http.listen(port, host);
-  await once(http, 'listening');
-  const address = http.address();
-  if (address === null || typeof address === 'string') throw new Error('the server listens on no port');
-  return urlOf(address);
+function outageOf(error: unknown): Outage | undefined {
+  if (error instanceof AppendInDoubt) return 'unconfirmed';
+  if (error instanceof AppendTooLarge) return 'changeTooLarge';
+  if (error instanceof ViewsBehind) return 'behind';
+  return error instanceof StoreUnavailable ? 'unavailable' : undefined;
 }
 
-function urlOf({ address, port, family }: AddressInfo): string {
-  return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
+async function serveMetrics(metrics: Server, { host, metricsPort }: Config, log: Log): Promise<void> {
+  if (metricsPort !== undefined) log.info({ url: await listen(metrics, host, metricsPort) }, 'metrics are served');
 }

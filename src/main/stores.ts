@@ -2,24 +2,25 @@ import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { systemClock } from '../adapters/clock.ts';
 import { openEvidenceFiles } from '../adapters/files/evidence.ts';
-import { openedOrRefused } from '../adapters/open-failure.ts';
 import { openSecretFiles } from '../adapters/files/secrets.ts';
 import type { MongoRateLimitStore } from '../adapters/mongodb/rate-limit-store.ts';
+import { openedOrRefused } from '../adapters/open-failure.ts';
 import { openSqliteEventStore } from '../adapters/sqlite/event-store.ts';
 import { openSqliteLeases } from '../adapters/sqlite/leases.ts';
 import { openSqliteReadModels } from '../adapters/sqlite/read-models.ts';
 import type { Initialized } from '../cli/operations/init.ts';
+import type { GrantReading } from '../cli/operations/stores.ts';
 import type { Config } from '../config.ts';
 import { type Codec, createCodec } from '../events/codec.ts';
-import type { EvidenceStore } from '../ports/evidence.ts';
 import type { EventStore } from '../ports/event-store.ts';
+import type { EvidenceStore } from '../ports/evidence.ts';
 import type { Leases } from '../ports/leases.ts';
 import type { Log } from '../ports/log.ts';
-import type { ReadModels } from '../ports/read-models.ts';
+import type { ReadModels, Snapshots } from '../ports/read-models.ts';
 import type { Secrets } from '../ports/secrets.ts';
-import type { Snapshots } from '../ports/snapshots.ts';
-import { isEmbedded, logFileIn, makeDataDirectory, requireDataDirectory } from './data-directory.ts';
-import { EVENT_CATALOGUE, STREAM_CATEGORIES } from './contexts.ts';
+import { EVENT_CATALOGUE, projectionNames, STREAM_CATEGORIES, STREAM_OF_EVERY_LOG } from './contexts.ts';
+import { isEmbedded, lastServedBy, logFileIn, makeDataDirectory, requireDataDirectory } from './data-directory.ts';
+import { VERSION } from './version.ts';
 
 export type Stores = Readonly<{
   store: EventStore;
@@ -33,17 +34,19 @@ export type Stores = Readonly<{
   areShared: boolean;
   /** One count for all servers, where there may be several. */
   rateLimits: MongoRateLimitStore | undefined;
+  /** The same of logins. */
+  loginCounts: MongoRateLimitStore | undefined;
   close: () => Promise<void>;
 }>;
 
 /** What the read-model store gives. */
 type ReadSide = Pick<Stores, 'readModels' | 'snapshots' | 'evidence'> &
   Readonly<{
-    shared: Readonly<{ leases: Leases; rateLimits: MongoRateLimitStore }> | undefined;
+    shared: Readonly<{ leases: Leases; rateLimits: MongoRateLimitStore; loginCounts: MongoRateLimitStore }> | undefined;
     close: () => Promise<void>;
   }>;
 
-export const codec = createCodec(EVENT_CATALOGUE);
+export const codec = createCodec(EVENT_CATALOGUE, `edgeward ${VERSION}`);
 
 export type StoresOptions = Readonly<{
   /** How others see who holds a lease. */
@@ -60,11 +63,15 @@ export async function openStores(config: Config, log: Log, options: StoresOption
   const secrets = openSecrets(config.dataDir);
   const locks = join(config.dataDir, 'locks');
   const own = openedOrRefused(locks, () => openSqliteLeases({ directory: locks, label }));
-  const store = await openEventStore(config, codec, log, { mustBeWhole: serves });
+  let saved: (() => Promise<bigint | undefined>) | undefined;
+  const lookedThrough = () => saved?.() ?? Promise.resolve(undefined);
+  const store = await openEventStore(config, codec, log, { serves, lookedThrough });
   const readSide = await openReadSide(config, log, label).catch(async (error: unknown) => {
     await store.close();
     throw error;
   });
+  const { readModels } = readSide;
+  saved = () => lowestSaved(readModels, projectionNames(config, { store, readModels, clock: systemClock }));
   const areShared = !isEmbedded(config.eventStoreUrl) && !isEmbedded(config.readModelUrl);
   return {
     store,
@@ -75,6 +82,7 @@ export async function openStores(config: Config, log: Log, options: StoresOption
     evidence: readSide.evidence,
     areShared,
     rateLimits: areShared ? readSide.shared?.rateLimits : undefined,
+    loginCounts: areShared ? readSide.shared?.loginCounts : undefined,
     close: async () => {
       await own.close();
       await readSide.close();
@@ -107,18 +115,58 @@ function openSecrets(dataDir: string): Secrets {
 
 /** Opens the event store alone; an embedded one is there. @throws StoreRefused */
 export async function openEventStore(
-  { eventStoreUrl, dataDir }: Config,
+  { eventStoreUrl, eventStoreStreamPrefix: streamPrefix, dataDir }: Config,
   eventCodec: Codec,
   log: Log,
-  { mustBeWhole = false }: Readonly<{ mustBeWhole?: boolean }> = {},
+  {
+    serves = false,
+    lookedThrough,
+  }: Readonly<{ serves?: boolean; lookedThrough?: () => Promise<bigint | undefined> }> = {},
 ): Promise<EventStore> {
   if (isEmbedded(eventStoreUrl)) {
-    return openSqliteEventStore({ file: logFileIn(dataDir), codec: eventCodec, log, mustExist: true, mustBeWhole });
+    const served = serves ? lastServedBy(dataDir) : VERSION;
+    return openSqliteEventStore({
+      file: logFileIn(dataDir),
+      codec: eventCodec,
+      log,
+      mustExist: true,
+      mustBeWhole: serves,
+      mustBeKnown: served === VERSION ? undefined : unknownTo(served),
+    });
   }
   const categories = STREAM_CATEGORIES;
   // Its client takes a third of a second to load: only who uses it waits for that.
   const { openEventStoreDb } = await import('../adapters/eventstoredb/event-store.ts');
-  return openEventStoreDb({ url: eventStoreUrl, codec: eventCodec, clock: systemClock, log, categories });
+  const ours = {
+    categories,
+    streamPrefix,
+    streamOfEveryLog: STREAM_OF_EVERY_LOG,
+    ...(lookedThrough === undefined ? {} : { lookedThrough }),
+  };
+  return openEventStoreDb({ url: eventStoreUrl, codec: eventCodec, clock: systemClock, log, ...ours });
+}
+
+function unknownTo(served: string | undefined): string {
+  const who = served === undefined ? 'a newer version wrote it' : `edgeward ${served} has served it last`;
+  return `which edgeward ${VERSION} does not know; ${who}: use that version, or a newer one`;
+}
+
+/** Gives a login of the event store's server the right to read its log. @throws StoreRefused */
+export const grantReading: GrantReading = async (url, login) => {
+  const { grantReadingAll } = await import('../adapters/eventstoredb/grant.ts');
+  return grantReadingAll(url, login, systemClock);
+};
+
+/** Where all saved views stand at least; `undefined` where one of them has nothing yet. */
+async function lowestSaved(readModels: ReadModels, names: readonly string[]): Promise<bigint | undefined> {
+  const standing = await readModels.standing(names);
+  let least: bigint | undefined;
+  for (const name of names) {
+    const position = standing.get(name)?.position;
+    if (position === undefined) return undefined;
+    if (least === undefined || position < least) least = position;
+  }
+  return least;
 }
 
 async function openReadSide({ readModelUrl, dataDir }: Config, log: Log, label: string): Promise<ReadSide> {
@@ -133,11 +181,11 @@ async function openReadSide({ readModelUrl, dataDir }: Config, log: Log, label: 
     return { readModels, snapshots, evidence, shared: undefined, close: () => readModels.close() };
   }
   const { openMongoDb } = await import('../adapters/mongodb/mongodb.ts');
-  const { readModels, snapshots, evidence, leases, rateLimits, close } = await openMongoDb({
+  const { readModels, snapshots, evidence, leases, rateLimits, loginCounts, close } = await openMongoDb({
     url: readModelUrl,
     clock: systemClock,
     log,
     label,
   });
-  return { readModels, snapshots, evidence, shared: { leases, rateLimits }, close };
+  return { readModels, snapshots, evidence, shared: { leases, rateLimits, loginCounts }, close };
 }

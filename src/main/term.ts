@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events';
+import { getHeapStatistics } from 'node:v8';
 import { systemClock } from '../adapters/clock.ts';
 import type { EventStore } from '../ports/event-store.ts';
 import type { Lease } from '../ports/leases.ts';
@@ -49,9 +50,9 @@ export async function startTerm(parts: TermParts): Promise<Term> {
     new AbortController(),
     new AbortController(),
   ];
-  let isBrokenOff = false;
+  let [isBrokenOff, isOver] = [false, false];
   // As many as there are duties under way: each has its own end, none is a leak.
-  setMaxListeners(0, abortDuties.signal, stopFollowing.signal);
+  setMaxListeners(0, stopDuties.signal, abortDuties.signal, stopFollowing.signal);
   const projector = openProjector([...feeds, ...wired.map(({ viewCache }) => viewCache)], {
     store,
     readModels,
@@ -60,6 +61,7 @@ export async function startTerm(parts: TermParts): Promise<Term> {
     writes: true,
     whenAhead,
     mayStillWrite: () => lease.isHeld() && !isBrokenOff,
+    hasRoom,
     ...(areShared ? PACE_FOR_OTHERS : {}),
   });
   const ahead = await projector.open();
@@ -69,26 +71,27 @@ export async function startTerm(parts: TermParts): Promise<Term> {
   projector.onTouched((touched, position) => {
     for (const { viewCache, keys } of touched) running.get(viewCache)?.touched(keys, position);
   });
-  const following = projector.run(stopFollowing.signal);
-  const processing = Promise.all(
-    [...running.values()].map((process) => process.run(stopDuties.signal, abortDuties.signal)),
-  );
+  const following = projector.run(stopFollowing.signal).finally(() => (isOver = true));
+  const processes = [...running.values()].map((process) => process.run(stopDuties.signal, abortDuties.signal));
+  // Where one can't go on, the duties of the others are still under way.
+  const processing = Promise.allSettled(processes);
   const caughtUp = untilReached(end);
-  // Whoever ends the term knows why; nobody else may be waiting for these.
-  for (const part of [following, processing, caughtUp]) part.catch(() => undefined);
+  const ended = Promise.all([following, ...processes]).then(() => undefined);
+  // The code that ends the term knows why; no other caller need wait for these.
+  for (const part of [ended, caughtUp]) part.catch(() => undefined);
 
   return {
     projector,
     ahead,
     caughtUp,
-    ended: Promise.all([following, processing]).then(() => undefined),
+    ended,
     stop: async (patienceMilliseconds) => {
       stopDuties.abort();
       const patience = clock.wait(patienceMilliseconds, stopFollowing.signal).then(
         () => abortDuties.abort(new Error('the server stops')),
         () => undefined,
       );
-      await processing.catch(() => undefined);
+      await processing;
       stopFollowing.abort();
       await Promise.allSettled([following, patience]);
     },
@@ -97,12 +100,22 @@ export async function startTerm(parts: TermParts): Promise<Term> {
       abortDuties.abort(reason);
       stopDuties.abort();
       stopFollowing.abort();
-      // A save under way may take long to fail, and harms nobody: what is saved is guarded by its position.
-      await processing.catch(() => undefined);
+      // A save under way may take long to fail, and harms nothing: what is saved is guarded by its position.
+      await processing;
     },
   };
 
   async function untilReached(position: bigint): Promise<void> {
-    while (!(await projector.reached(position, LOOK_MILLISECONDS))) stopFollowing.signal.throwIfAborted();
+    while (!(await projector.reached(position, LOOK_MILLISECONDS))) {
+      // Views that can't go on tell so at once, and are not asked again.
+      if (isOver) await following;
+      stopFollowing.signal.throwIfAborted();
+    }
   }
+}
+
+/** Views that are caught up with may fill a quarter of the memory that this process may use: requests and garbage need the rest. */
+function hasRoom(): boolean {
+  const { used_heap_size: used, heap_size_limit: limit } = getHeapStatistics();
+  return used < limit / 4;
 }

@@ -1,7 +1,7 @@
 /** One file of evidence: whose it is, and the SHA-256 (hex) of its bytes. */
 export type EvidenceReference = Readonly<{ customerId: number; sha256: string }>;
 
-/** A file on its way in; nobody finds it before it is stored. `store` or `discard` ends it. */
+/** A file on its way in; no reader finds it before it is stored. `store` or `discard` ends it. */
 export type EvidenceDraft = Readonly<{
   /** Takes the next bytes; a caller that waits for it never fills the memory. @throws StoreUnavailable */
   write: (bytes: Uint8Array) => Promise<void>;
@@ -34,7 +34,7 @@ export type EvidenceStore = Readonly<{
   read: (reference: EvidenceReference) => Promise<AsyncIterable<Uint8Array> | undefined>;
   /**
    * Removes what processes that ended in the middle left behind: every draft, and stored files that were neither kept nor released and
-   * that no event names. A store that is not shared is asked at the start, while nobody takes files in. A shared one leaves alone what
+   * that no event names. A store that is not shared is asked at the start, while no server takes files in. A shared one leaves alone what
    * may be in use still, and is asked again from time to time.
    */
   recover: (isNamed: (reference: EvidenceReference) => Promise<boolean>) => Promise<void>;

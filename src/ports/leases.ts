@@ -1,6 +1,6 @@
 /**
  * The right to do one thing in the whole cluster. `lost` aborts when it can no longer be relied upon; `fence` grows with
- * every holder, so that whoever acts can prove to be the newest.
+ * every holder, so that a holder that acts can prove to be the newest.
  */
 export type Lease = Readonly<{
   name: string;

@@ -21,7 +21,7 @@ export type Standing = Readonly<{
 export type ViewSave = Readonly<{
   collection: Collection;
   position: bigint;
-  /** The event at the position; without it nobody can tell whether a log holds that event. */
+  /** The event at the position; without it there is no telling whether a log holds that event. */
   anchor?: Anchor | undefined;
   changes: readonly ViewChange[];
 }>;
@@ -31,7 +31,7 @@ export type ReadModels = Readonly<{
   /** Where they are, for people: the path of their file, or what their server is called. */
   name: string;
   /**
-   * For whoever alone keeps the views, before he opens them: what is stored and can't be relied upon is put aside, loudly, and
+   * For the process that alone keeps the views, before it opens them: what is stored and can't be relied upon is put aside, loudly, and
    * everything begins empty. Looks through all of it the first time.
    */
   mend: () => Promise<void>;
@@ -63,9 +63,17 @@ export class CollectionGone extends Error {
 }
 
 /**
- * What is stored is not what was saved; the message names where and what. Nothing of it is read or written any more until whoever
- * keeps the views has it mended: he begins anew then. `cause` says what was met.
+ * What is stored is not what was saved; the message names where and what. Nothing of it is read or written any more until the process that
+ * keeps the views has it mended: it begins again then. `cause` says what was met.
  */
 export class ReadModelsDamaged extends CollectionGone {
   override readonly name: string = 'ReadModelsDamaged';
 }
+
+/** A decider's state at a revision, as JSON. A cache: deleting any of them changes nothing but time. */
+export type Snapshot = Readonly<{ version: number; revision: bigint; hash: string; at: string; json: string }>;
+
+export type Snapshots = Readonly<{
+  load: (stream: string) => Promise<Snapshot | undefined>;
+  save: (stream: string, snapshot: Snapshot) => Promise<void>;
+}>;

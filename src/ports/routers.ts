@@ -27,7 +27,7 @@ export type RouterDriver = Readonly<{
   lists: (signal: AbortSignal) => Promise<readonly string[]>;
   /**
    * Where the driver can hold a change back: has the router check it, and puts nothing in force. Holds the router until the change
-   * is kept or taken back: whoever prepares must end it. Undefined when this very router can't. A driver that knows how long its routers
+   * is kept or taken back: the one who prepares must end it. Undefined when this very router can't. A driver that knows how long its routers
    * take asks whether `replace` would do it in that time, and lets go again. @throws RouterFailure
    */
   prepare?: (
@@ -45,6 +45,8 @@ export type RouterDriver = Readonly<{
    * and could not be saved, as far as that can be seen
    */
   check: (signal: AbortSignal) => Promise<void>;
+  /** The folder of the server that it writes into, where it writes files: made when the router is added. */
+  folder?: string;
   /** Lets no more calls begin, and closes when those that run are over. */
   close: () => Promise<void>;
 }>;
@@ -105,6 +107,20 @@ export class RouterFailure extends Error {
  * An option that is a secret holds `secret:<id>`, or the absolute path of a file that has it; never the secret itself.
  */
 export type RouterSettings = Readonly<{ name: string; driver: string; options: Readonly<Record<string, string>> }>;
+
+/**
+ * What an option of a driver gives access to, beside the router: `secret`, a secret or file of the server (`secret:<id>`, or an absolute
+ * path); `folder`, a folder of the server; `machine`, programs and files of the machine that the driver's commands run on.
+ */
+export type RouterOptionReach = 'secret' | 'folder' | 'machine';
+
+/** A driver that ships, as far as those who let others choose its options must know it. */
+export type RouterDriverReach = Readonly<{
+  driver: string;
+  options: readonly Readonly<{ name: string; reach: RouterOptionReach | undefined }>[];
+  /** The choice with which the driver's commands run on the server itself; undefined where all of them do, or it has none. */
+  here: Readonly<{ option: string; value: string }> | undefined;
+}>;
 
 /** Opens a driver for a router, or throws RouterFailure `bad-option` with a message that names the option and what would be right. */
 export type OpenRouter = (router: RouterSettings) => RouterDriver;

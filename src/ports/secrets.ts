@@ -5,6 +5,8 @@ export type KeptSecret = Readonly<{ id: string; since: string }>;
 export type Secrets = Readonly<{
   get: (id: string) => Promise<string | undefined>;
   put: (id: string, value: string) => Promise<void>;
+  /** Puts the value unless there is one: of several at the same moment the first stays. */
+  putIfAbsent: (id: string, value: string) => Promise<void>;
   remove: (id: string) => Promise<void>;
   /** All there are, by id; no values. */
   list: () => Promise<readonly KeptSecret[]>;

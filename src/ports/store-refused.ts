@@ -1,10 +1,11 @@
 /**
- * Why a store could not be opened. `bad-url`, `login-refused`, `not-permitted` and `unsupported` are settings to be put right;
- * `unreachable` may pass; `unusable` is a file that is missing, damaged, another's or out of reach, to be put right where it is.
+ * Why a store could not be opened. `bad-url`, `login-refused`, `not-permitted`, `unsupported` and `other-prefix` are settings to be
+ * put right; `unreachable` may pass; `unusable` is a file that is missing, damaged, another's or out of reach, to be put right where it is.
  */
 export type StoreRefusedCode =
   | 'bad-url'
   | 'unreachable'
+  | 'other-prefix'
   | 'login-refused'
   | 'not-permitted'
   | 'unsupported'

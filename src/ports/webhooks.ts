@@ -12,10 +12,10 @@ export type WebhookRequest = Readonly<{
   earlierSecrets?: readonly string[];
 }>;
 
-/** What came of one try. `delivered` is any 2xx. `because` is short, and holds nothing that the receiver sent but its status. */
+/** What came of one try. `delivered` is any 2xx. `because` is short, and holds nothing that the receiver sent but its status; `status`: where it answered. */
 export type WebhookResult =
   | Readonly<{ delivered: true; status: number }>
-  | Readonly<{ delivered: false; because: string }>;
+  | Readonly<{ delivered: false; because: string; status?: number }>;
 
 /** Sends one signed webhook within its deadline, once a connection to its receiver is free; never throws for what the network or the receiver does. */
 export type WebhookSender = Readonly<{

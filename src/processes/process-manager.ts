@@ -2,7 +2,7 @@ import type { Event } from '../kernel/event.ts';
 import type { Duty, Perform, Process } from '../kernel/process.ts';
 import type { Projection } from '../kernel/projection.ts';
 import type { Clock } from '../ports/clock.ts';
-import type { EventStore } from '../ports/event-store.ts';
+import { type EventStore, levelOfFailure, ViewsBehind } from '../ports/event-store.ts';
 import type { Log } from '../ports/log.ts';
 import { DutyQueue, type DutyQueueOptions, retryDelay } from './duty-queue.ts';
 import { Sightings } from './sightings.ts';
@@ -11,8 +11,8 @@ import { Sightings } from './sightings.ts';
 export function statesOf<E extends Event, S extends object, D extends Duty>(
   process: Process<E, S, D>,
 ): Projection<E, S> {
-  const { name, version, handles, keysOf, evolve } = process;
-  return { name: `process-${name}`, version, handles, keysOf, evolve };
+  const { name, version, handles, keysOf, evolve, stored } = process;
+  return { name: `process-${name}`, version, handles, keysOf, evolve, ...(stored === undefined ? {} : { stored }) };
 }
 
 export type ProcessDependencies<S extends object, D extends Duty = Duty> = Readonly<{
@@ -108,9 +108,10 @@ class ProcessRunner<E extends Event, S extends object, D extends Duty> implement
         for (const { key } of await this.#with.states.list()) this.#due.add(key);
         return;
       } catch (error) {
-        const delay = retryDelay(tries);
+        // Views that are behind have been waited for: nothing is gained by coming ever later.
+        const delay = retryDelay(error instanceof ViewsBehind ? 1 : tries);
         const fields = { process: this.#process.name, error, retryMilliseconds: delay };
-        this.#with.log.error(fields, 'what is open could not be read; trying again');
+        this.#with.log[levelOfFailure(error)](fields, 'what is open could not be read; trying again');
         await this.#sleep(stop, delay);
       }
     }
@@ -134,7 +135,10 @@ class ProcessRunner<E extends Event, S extends object, D extends Duty> implement
     try {
       state = await states.get(key);
     } catch (error) {
-      log.error({ process: this.#process.name, key, error }, 'a state could not be read; trying again');
+      log[levelOfFailure(error)](
+        { process: this.#process.name, key, error },
+        'a state could not be read; trying again',
+      );
       this.#askIn(key, retryDelay(1));
       return;
     }

@@ -1,5 +1,5 @@
 import { Temporal } from '@js-temporal/polyfill';
-import type { Since } from '../kernel/process.ts';
+import type { Mark, Since } from '../kernel/process.ts';
 import type { Clock } from '../ports/clock.ts';
 
 /** The log had been applied up to a position at a time, in monotonic milliseconds. */
@@ -8,6 +8,8 @@ type Sighting = Readonly<{ position: number; seenAt: number }>;
 /** What was seen long ago is remembered less exactly: to this part of its age. */
 const EXACTNESS = 1 / 1_000;
 const THINNED_FROM = 2_000;
+/** Instants as this program writes them: of one day they differ in digits that are read at once. */
+const AS_RECORDED = /^(\d{4}-\d\d-\d\dT)(\d\d):(\d\d):(\d\d\.\d{3})\+00:00$/;
 
 /**
  * How long ago events happened, for one who follows the log. What he saw coming happened when he saw it, by the monotonic clock: whatever
@@ -19,6 +21,10 @@ export class Sightings {
   #begun: Readonly<{ end: number; wall: number; seenAt: number }> | undefined;
   #seen: Sighting[] = [];
   #thinnedFrom = THINNED_FROM;
+  /** To read an instant's text takes longer than all else, and a state with thousands of marks is asked again and again. */
+  readonly #instants = new WeakMap<Mark, number>();
+  /** Of days of which instants were read, in milliseconds since the epoch. */
+  readonly #midnights = new Map<string, number>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -43,12 +49,33 @@ export class Sightings {
   /** Milliseconds since events, all of them by one look at the clock. */
   since(): Since {
     const now = this.#clock.monotonicMilliseconds();
-    return ({ position, at }) => {
+    return (mark) => {
+      const { position } = mark;
       const begun = this.#begun;
       if (begun === undefined || position > begun.end) return now - this.#seenAt(position, now);
-      const before = begun.wall - Temporal.Instant.from(at).epochMilliseconds;
+      const before = begun.wall - this.#instantOf(mark);
       return now - begun.seenAt + Math.max(0, before);
     };
+  }
+
+  /** An event's instant as it was recorded, in milliseconds since the epoch. */
+  #instantOf(mark: Mark): number {
+    const known = this.#instants.get(mark);
+    if (known !== undefined) return known;
+    const instant = this.#read(mark.at);
+    this.#instants.set(mark, instant);
+    return instant;
+  }
+
+  #read(text: string): number {
+    const [, day, hours, minutes, seconds] = AS_RECORDED.exec(text) ?? [];
+    if (day === undefined) return Temporal.Instant.from(text).epochMilliseconds;
+    let midnight = this.#midnights.get(day);
+    if (midnight === undefined) {
+      midnight = Temporal.Instant.from(`${day}00:00Z`).epochMilliseconds;
+      this.#midnights.set(day, midnight);
+    }
+    return midnight + Math.round((Number(hours) * 3_600 + Number(minutes) * 60 + Number(seconds)) * 1_000);
   }
 
   /** When the page with this position came; it comes now when it has not been told of yet. */

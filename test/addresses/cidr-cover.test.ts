@@ -2,6 +2,7 @@ import * as fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { isAddressProblem } from '../../src/addresses/address-problem.ts';
+import { cover, coverTexts } from '../../src/addresses/cidr-cover.ts';
 import {
   type Cidr,
   cidrAround,
@@ -11,8 +12,7 @@ import {
   parseCidr,
   rangeOfCidr,
 } from '../../src/addresses/cidr.ts';
-import { coverDifference } from '../../src/addresses/cover-difference.ts';
-import { cover, coverTexts } from '../../src/addresses/cidr-cover.ts';
+import { coverDifference } from '../../src/addresses/cover-count.ts';
 import { RangeSet } from '../../src/addresses/range-set.ts';
 import { parseRangeTexts } from '../../src/addresses/range-text.ts';
 import { type Block, cellRanges, modelsOver, runsIn, runsOf, toRange, trieCover } from './naive-model.ts';

@@ -57,6 +57,8 @@ test('a router is added with the options of its driver', async () => {
       name: 'edge1',
       driver: 'file',
       state: 'enabled',
+      status: 'not-seen',
+      last_seen: null,
       repair: true,
       drifted: [],
       unowned: [],
@@ -170,6 +172,7 @@ test('a customer has the defaults of the specification', async () => {
     prefix_limit: 10_000,
     evidence_max_bytes: 5 * 1024 * 1024,
     webhook_url: null,
+    state: 'enabled',
     tokens: [],
     subnets: [],
   });
@@ -267,7 +270,10 @@ test('customers are listed', async () => {
     ],
   );
   const { out } = await edgeward.command('customer', 'list');
-  assert.match(out, /^ID {2}NAME {8}RATE_LIMIT {2}ALLOW_SYNCHRONOUS {2}ALLOW_SOURCE_WHITELIST {2}WEBHOOK_URL$/m);
+  assert.match(
+    out,
+    /^ID {2}NAME {8}RATE_LIMIT {2}ALLOW_SYNCHRONOUS {2}ALLOW_SOURCE_WHITELIST {2}WEBHOOK_URL {2,}STATE$/m,
+  );
 });
 
 // Tokens
@@ -288,10 +294,25 @@ test('a token is printed once and known by its hash alone', async () => {
   assert.is(Object(issued[0]).label, 'ci');
 });
 
+const tokenRow = z.strictObject({
+  id: z.uuid(),
+  customer: z.string(),
+  label: z.string(),
+  prefix: z.string().regex(/^edw_[\w-]{6}$/),
+  created_at: z.iso.datetime({ offset: true }),
+  expires_at: z.iso.datetime({ offset: true }).nullable(),
+  read_only: z.boolean(),
+  allowed_addresses: z.array(z.string()),
+  last_used: z.iso.datetime({ offset: true }).nullable(),
+  state: z.enum(['enabled', 'disabled']),
+});
+
+async function listedTokens(...args: readonly string[]): Promise<readonly z.infer<typeof tokenRow>[]> {
+  return z.array(tokenRow).parse(await edgeward.json('token', 'list', ...args));
+}
+
 test('tokens are listed and revoked by their ids', async () => {
-  const listed = z
-    .array(z.strictObject({ id: z.uuid(), customer: z.string(), label: z.string() }))
-    .parse(await edgeward.json('token', 'list', 'Acme Corp.'));
+  const listed = await listedTokens('Acme Corp.');
   assert.equal(
     listed.map(({ label }) => label),
     ['ci', ''],
@@ -302,6 +323,40 @@ test('tokens are listed and revoked by their ids', async () => {
   await prints(`token ${id} revoked\n`, 'token', 'revoke', id);
   await fails(3, `token ${id} not found.`, 'token', 'revoke', id);
   await fails(3, 'customer Nobody not found.', 'token', 'create', 'Nobody');
+});
+
+test('a token is issued with what it may, and disabled, enabled and revoked by its visible prefix', async () => {
+  const limits = ['--expires', 'P30D', '--read-only', '--allow', '192.0.2.0/24', '--allow', '2001:DB8::/32'];
+  const issued = z
+    .strictObject({ id: z.uuid(), token: z.string() })
+    .parse(await edgeward.json('token', 'create', 'Hooked', '--label', 'watch', ...limits));
+  const prefix = issued.token.slice(0, 10);
+  const [row] = await listedTokens('Hooked');
+  assert.equal(
+    [row?.prefix, row?.read_only, row?.allowed_addresses, row?.last_used, row?.state],
+    [prefix, true, ['192.0.2.0/24', '2001:db8::/32'], null, 'enabled'],
+  );
+  await prints(`token ${issued.id} disabled\n`, 'token', 'disable', prefix);
+  await prints(`token ${issued.id} disabled\n`, 'token', 'disable', issued.id.slice(0, 13));
+  assert.is((await listedTokens('Hooked'))[0]?.state, 'disabled');
+  await prints(`token ${issued.id} enabled\n`, 'token', 'enable', prefix);
+  await prints(`token ${issued.id} revoked\n`, 'token', 'revoke', prefix);
+  assert.equal(await listedTokens('Hooked'), []);
+});
+
+test('a token is not issued for a time that is over, or for what is no block of addresses', async () => {
+  const create = ['token', 'create', 'Hooked'];
+  await fails(2, '--expires must be in the future.', ...create, '--expires', '2020-01-01T00:00:00Z');
+  await fails(
+    2,
+    '--expires must be an instant with an offset, or a duration, such as P90D.',
+    ...create,
+    '--expires',
+    'soon',
+  );
+  const { exitCode, err } = await edgeward.command(...create, '--allow', '192.0.2.1/24');
+  assert.is(exitCode, 2);
+  assert.match(err, '--allow ');
 });
 
 // Subnets

@@ -1,17 +1,17 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { accepted, CommandFailure, EXIT, EXIT_OF_REFUSAL } from '../../src/cli/output.ts';
 import { refuse } from '../../src/kernel/decider.ts';
 import { filesBelow } from '../support/files-below.ts';
+import { repositoryFile } from '../support/repository.ts';
 
-const SOURCE = fileURLToPath(new URL('../../src/', import.meta.url));
+const SOURCE = repositoryFile('src/');
 
-test('every refusal code of the rules and of the use cases has its exit code, and no other has', async () => {
+test('every refusal code of the rules, of the use cases and of what opens them has its exit code, and no other has', async () => {
   const used = new Set<string>();
-  for (const room of ['domain', 'commands', 'application', 'cli'])
+  for (const room of ['domain', 'commands', 'application', 'cli', 'main'])
     for (const file of await filesBelow(join(SOURCE, room)))
       for (const [, code] of (await readFile(file, 'utf8')).matchAll(/\brefuse\(\s*([^,\s]+)/g)) used.add(String(code));
   assert.ok(used.size > 40, 'the refusals were found');

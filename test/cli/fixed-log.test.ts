@@ -1,12 +1,12 @@
 import { cpSync, readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { z } from 'zod';
 import { openEdgeward } from '../support/servers/edgeward-server.ts';
+import { repositoryFile } from '../support/repository.ts';
 
 /** A log that release 0.1 has written, and what 0.1 said of it. What is stored never changes its meaning. */
-const FIXTURE = fileURLToPath(new URL('../fixtures/log-0.1/', import.meta.url));
+const FIXTURE = repositoryFile('test/fixtures/log-0.1/');
 
 const expected = z
   .strictObject({
@@ -27,9 +27,18 @@ test('a log of release 0.1 is verified without a problem', async () => {
   assert.equal([exitCode, out], [0, expected.verify]);
 });
 
+const stateNow = z.looseObject({
+  regions: z.array(z.looseObject({ because: z.array(z.unknown()), disabled_until: z.array(z.unknown()) })),
+});
+
 test('a log of release 0.1 gives the states that it gave then', async () => {
   for (const { customer, at, state } of expected.states) {
-    assert.equal(await edgeward.json('state', customer, '--at', at), state, `${customer} at ${at}`);
+    const { regions, ...rest } = stateNow.parse(await edgeward.json('state', customer, '--at', at));
+    const asThen = regions.map(({ because, disabled_until: until, ...region }) => {
+      assert.equal([because, until], [[], []], 'reasons and terms came later');
+      return region;
+    });
+    assert.equal({ ...rest, regions: asThen }, state, `${customer} at ${at}`);
   }
 });
 

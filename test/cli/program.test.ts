@@ -1,5 +1,8 @@
+import { execFileSync } from 'node:child_process';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { z } from 'zod';
+import { openOutput } from '../../src/cli/output.ts';
 import { openEdgeward } from '../support/servers/edgeward-server.ts';
 
 const edgeward = await openEdgeward();
@@ -22,7 +25,7 @@ const GROUPS = [
   'projections',
   'stores',
 ];
-const LEAVES = ['serve', 'demo', 'init', 'events', 'state', 'verify'];
+const LEAVES = ['serve', 'demo', 'init', 'events', 'state', 'verify', 'doctor'];
 
 // Help
 
@@ -57,10 +60,75 @@ test('the version is asked for and no error', async () => {
   assert.is(out, '0.0.0-test\n');
 });
 
+test('without a command it shows help, and that is no error; help of a command is had by either way', async () => {
+  const alone = await edgeward.command();
+  assert.equal([alone.exitCode, alone.err], [0, '']);
+  assert.match(alone.out, 'Usage: edgeward');
+  const [one, other] = [
+    await edgeward.command('help', 'router', 'add'),
+    await edgeward.command('router', 'add', '--help'),
+  ];
+  assert.equal(one, other);
+  assert.match(one.out, /--driver <driver> .*\(required\)/);
+  assert.match(one.out, /Options of driver file .*:\n\s+path +\S.*\(required\)/);
+  assert.match(one.out, /Options of driver frr .*\(required, with transport=ssh\)/s);
+});
+
+test('all options that are missing are told at once', async () => {
+  const { exitCode, err } = await edgeward.command('subnet', 'add', 'acme', '192.0.2.0/24');
+  assert.is(exitCode, 2);
+  assert.match(err, '--region <region>, --asn <n>, --metro <metro> must be given; edgeward help subnet add says more.');
+});
+
+test('lists are cut to so many rows, and are lines of JSON where that is asked for', async () => {
+  const own = await openEdgeward();
+  for (const name of ['ams', 'fra', 'lon']) await own.json('region', 'create', name);
+  const lines = (await own.command('region', 'list', '--json=lines', '--limit', '2')).out.trim().split('\n');
+  assert.equal(
+    lines.map((line) => z.object({ name: z.string() }).parse(JSON.parse(line)).name),
+    ['ams', 'fra'],
+  );
+  const { out } = await own.command('region', 'list', '--limit', '1');
+  assert.is(out.trim().split('\n').length, 2, 'a heading and a row');
+  assert.is((await own.command('region', 'list', '--limit', '0')).exitCode, 2);
+  await own.remove();
+});
+
+test('a table fits the terminal, cut in the middle of what is long', () => {
+  let text = '';
+  const rows = [{ name: 'edge1', options: 'transport=ssh host=192.0.2.10 user=edgeward key=secret:edge1-key' }];
+  const print = (columns: number | undefined): string => {
+    text = '';
+    openOutput(false, (more) => void (text += more), { columns }).table(['name', 'options'], rows);
+    return text;
+  };
+  assert.match(print(undefined), 'host=192.0.2.10');
+  const lines = print(40).trimEnd().split('\n');
+  assert.ok(
+    lines.every((line) => line.length <= 40),
+    lines.join('|'),
+  );
+  assert.match(lines[1] ?? '', /^edge1 {2}transport=ssh ho….*edge1-key$/);
+});
+
+test('completion is made of the commands as they are, and bash takes it', async () => {
+  const { out } = await edgeward.command('completion', 'bash');
+  const complete = (...words: readonly string[]): readonly string[] => {
+    const typed = ['edgeward', ...words].map((word) => `'${word}'`).join(' ');
+    const script = `${out}\nCOMP_WORDS=(${typed}); COMP_CWORD=${words.length}; _edgeward; printf '%s\\n' "\${COMPREPLY[@]}"`;
+    return execFileSync('bash', ['-c', script], { encoding: 'utf8' }).trim().split('\n');
+  };
+  assert.equal(complete('rou'), ['router']);
+  assert.ok(complete('router', '').includes('drain'));
+  assert.ok(complete('router', 'add', 'eu-west', 'edge1', '--').includes('--driver'));
+  assert.equal(complete('router', 'add', '--json', '--dr'), ['--driver']);
+  for (const shell of ['zsh', 'fish']) assert.match((await edgeward.command('completion', shell)).out, 'worker_pool');
+  assert.is((await edgeward.command('completion', 'csh')).exitCode, 2);
+});
+
 // Usage
 
 const MISUSES: readonly (readonly string[])[] = [
-  [],
   ['nothing'],
   ['--nothing'],
   ['region'],

@@ -1,4 +1,4 @@
-import Database from 'better-sqlite3';
+import { openSqlite } from '../../src/adapters/sqlite/sqlite-library.ts';
 import { once } from 'node:events';
 import { readdirSync, writeFileSync } from 'node:fs';
 import { createServer, type Socket } from 'node:net';
@@ -32,6 +32,20 @@ test('the log is JSON, one line a message, and holds no token', async () => {
   serving.child.kill('SIGINT');
   assert.is(await serving.ended, 0);
   assert.is(serving.err(), '');
+});
+
+test('a port in use is told by its setting, before the server leads or answers anything', async () => {
+  const other = createServer().listen(0, '127.0.0.1');
+  await once(other, 'listening');
+  const place = other.address();
+  const port = String(typeof place === 'object' && place !== null ? place.port : 0);
+  for (const setting of ['PORT', 'METRICS_PORT']) {
+    const serving = await edgeward.spawn(['serve'], { [setting]: port });
+    assert.is(await serving.ended, 78, serving.out());
+    assert.match(serving.err(), `edgeward: bad settings: ${setting}: 127.0.0.1:${port} is in use by another program`);
+    assert.not.match(serving.out(), 'leads');
+  }
+  other.close();
 });
 
 test('a request in flight is answered before SIGTERM ends the server with 0', async () => {
@@ -140,23 +154,11 @@ test('a second server on the same data refuses and names the first', async () =>
   assert.is(await third.ended, 0);
 });
 
-test('a port that is taken ends the server at once, with the reason', async () => {
-  const taken = createServer();
-  taken.listen(0, '127.0.0.1');
-  await once(taken, 'listening');
-  const address = taken.address();
-  const port = typeof address === 'object' && address !== null ? address.port : 0;
-  const serving = await edgeward.spawn(['serve'], { PORT: String(port) });
-  assert.is(await serving.ended, 1);
-  assert.is(serving.err(), `edgeward: listen EADDRINUSE: address already in use 127.0.0.1:${port}\n`);
-  taken.close();
-});
-
 test('an event that was altered ends the server at once, with its place', async () => {
   const spoilt = await openEdgeward();
   try {
     await addRegion(spoilt, 'eu-west');
-    const db = new Database(join(spoilt.dataDir, 'events.db'));
+    const db = openSqlite(join(spoilt.dataDir, 'events.db'));
     db.exec("UPDATE events SET data = replace(data, 'eu-west', 'eu-best') WHERE type = 'RegionCreated'");
     db.close();
     const serving = await spoilt.spawn(['serve']);
@@ -203,6 +205,23 @@ test('a reader of its output that goes away is no failure to shout about', async
   listing.child.stdout?.destroy();
   await listing.ended;
   assert.not.match(listing.err(), /EPIPE|\n\s+at /);
+});
+
+test('the demo that stays says where the pages for administrators are, with an account', async () => {
+  const demo = await edgeward.spawn(['demo']);
+  await waitUntil('it has played through', async () => demo.out().includes('The pages for administrators:'), 90);
+  const [, url = '', name = '', password = ''] =
+    /(http:\S+\/admin\/) \(name: (\S+), password: (\S+)\)/.exec(demo.out()) ?? [];
+  const answer = await fetch(`${url}login`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/x-www-form-urlencoded', Origin: new URL(url).origin },
+    body: new URLSearchParams({ name, password }).toString(),
+    redirect: 'manual',
+  });
+  assert.is(answer.status, 303);
+  assert.match(String(answer.headers.get('set-cookie')), 'edgeward=');
+  demo.child.kill('SIGINT');
+  await demo.ended;
 });
 
 test('the demo plays the main job to its end and leaves nothing behind', async () => {

@@ -1,6 +1,6 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import Database from 'better-sqlite3';
+import { openSqlite } from '../../src/adapters/sqlite/sqlite-library.ts';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { systemIds } from '../../src/adapters/ids.ts';
@@ -11,7 +11,7 @@ import { seal } from '../../src/events/hash-chain.ts';
 import type { Event, Sealed } from '../../src/kernel/event.ts';
 import { codec } from '../../src/main/stores.ts';
 import type { EventStore } from '../../src/ports/event-store.ts';
-import { submissionOf, submitForm } from '../http/source-whitelist-examples.ts';
+import { submissionOf, submitForm } from '../http/customer/source-whitelist-examples.ts';
 import { openApiClient } from '../support/http/api-client.ts';
 import { addCustomer, addRegion, type Edgeward, openEdgeward } from '../support/servers/edgeward-server.ts';
 import { createEventLog } from '../support/stores/eventstoredb-stand-in/event-log.ts';
@@ -49,7 +49,14 @@ test('an embedded log gets to EventStoreDB and back again, byte for byte and in 
   assert.equal(copied, { copied: rows.length, there: 0, streams, evidence: null });
   assert.equal(
     eventstore.log.all().map(({ id, stream, revision, type, data, customMetadata }) => {
-      return { id, stream, revision, type, data: textOf(data), metadata: textOf(customMetadata) };
+      return {
+        id,
+        stream: stream.replace(/^edgeward\./, ''),
+        revision,
+        type,
+        data: textOf(data),
+        metadata: textOf(customMetadata),
+      };
     }),
     rows,
   );
@@ -61,6 +68,49 @@ test('an embedded log gets to EventStoreDB and back again, byte for byte and in 
   assert.match(JSON.stringify(await restored.json('verify')), '"ok":true');
   assert.match(JSON.stringify(await restored.json('whitelist', 'list')), requestId);
   await restored.remove();
+});
+
+test('a log moves to a prefix on the same server, byte for byte; the one that it came from stays as it was', async ({
+  edgeward,
+  eventstore,
+  esdb,
+}) => {
+  const full = join(edgeward.folder, 'full');
+  await fill(full, 40);
+  const rows = eventRows(full).map(({ id, stream, revision }) => ({ id, stream, revision }));
+  await edgeward.json('stores', 'copy', '--from', `sqlite:${full}`, '--to', esdb, '--to-prefix', '');
+  const move = ['stores', 'copy', '--from', esdb, '--from-prefix', '', '--to', esdb, '--to-prefix', 'new.'] as const;
+  assert.match(JSON.stringify(await edgeward.json(...move)), '"copied":40,"there":0,');
+  assert.match(JSON.stringify(await edgeward.json(...move)), '"copied":0,"there":40,', 'asked again, nothing is left');
+  const under = (prefix: string) =>
+    eventstore.log
+      .all()
+      .filter(({ stream }) => stream.startsWith('new.') === (prefix !== ''))
+      .map(({ id, stream, revision }) => ({ id, stream: stream.slice(prefix.length), revision }));
+  assert.equal(under(''), rows);
+  assert.equal(under('new.'), rows);
+
+  const back = join(edgeward.folder, 'back');
+  await edgeward.json('stores', 'copy', '--from', esdb, '--from-prefix', 'new.', '--to', `sqlite:${back}`);
+  assert.equal(eventRows(back), eventRows(full));
+});
+
+test('without the options streams have the prefix of the settings; the same log under one prefix is no copy', async ({
+  edgeward,
+  eventstore,
+  esdb,
+}) => {
+  const full = join(edgeward.folder, 'full');
+  await fill(full, 5);
+  const copying = await edgeward.spawn(['stores', 'copy', '--from', `sqlite:${full}`, '--to', esdb], {
+    EVENT_STORE_STREAM_PREFIX: 'mine.',
+  });
+  assert.is(await copying.ended, 0, copying.err());
+  assert.ok(eventstore.log.all().every(({ stream }) => stream.startsWith('mine.')));
+  const same = ['--from', esdb, '--from-prefix', 'mine.', '--to', esdb, '--to-prefix', 'mine.'];
+  const { exitCode, err } = await edgeward.command('stores', 'copy', ...same);
+  assert.is(exitCode, 2);
+  assert.match(err, '--from and --to are the same log.');
 });
 
 test('on the new stores, once the views are built, everything is as it was', async ({ edgeward, esdb }) => {
@@ -176,7 +226,7 @@ test('a target that goes on where the source ends is refused', async ({ edgeward
 test('an event of the source that was altered stops the copy before it', async ({ edgeward, eventstore, esdb }) => {
   const full = join(edgeward.folder, 'full');
   await fill(full, 30);
-  const db = new Database(join(full, 'events.db'));
+  const db = openSqlite(join(full, 'events.db'));
   db.prepare(`UPDATE events SET actor = 'admin:mallory' WHERE position = 21`).run();
   db.close();
   const { exitCode, err } = await edgeward.command('stores', 'copy', '--from', `sqlite:${full}`, '--to', esdb);
@@ -362,7 +412,7 @@ function sealedAs(stream: string, schema: number, event: Event, previousHash = '
 
 /** The events of a data directory, in order, as their store has them. */
 function eventRows(directory: string) {
-  const db = new Database(join(directory, 'events.db'), { readonly: true });
+  const db = openSqlite(join(directory, 'events.db'), { readonly: true });
   const rows = db
     .prepare<[], Record<string, string> & { revision: number; schema: number }>(
       'SELECT * FROM events ORDER BY position',

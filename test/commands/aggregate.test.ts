@@ -12,6 +12,7 @@ import { seal } from '../../src/events/hash-chain.ts';
 import type { CustomerEvent } from '../../src/events/ip-control/customer.ts';
 import { isRefusal } from '../../src/kernel/decider.ts';
 import {
+  AppendInDoubt,
   AppendTooLarge,
   type EventStore,
   StoreUnavailable,
@@ -103,6 +104,31 @@ test('a command is recorded with who asked, on whose request, and when', async (
       $causationId: 'request-1',
     },
   );
+});
+
+test('every event of a command says why it was asked for, where that was said', async ({ log }) => {
+  const customers = customersOf(log);
+  const because = { ...context, reason: 'line 1\nline 2 “DDoS”', ticket: 'NET-7' };
+  await done(customers.handle(7, disable(one('192.0.2.1')), because));
+  await done(customers.handle(7, disable(one('192.0.2.2')), { ...context, ticket: 'NET-8' }));
+  const request = { regionId: 1, list: 'BLACKHOLE', commitSetId: 'c1', reason: 'operator' } as const;
+  await done(customers.handle(7, { type: 'RequestCommit', data: request }, because));
+  assert.equal(
+    (await log.events(STREAM)).slice(-3).map(({ data }) => data),
+    [
+      { regionId: 1, ranges: ['192.0.2.1'], reason: 'line 1\nline 2 “DDoS”', ticket: 'NET-7' },
+      { regionId: 1, ranges: ['192.0.2.2'], ticket: 'NET-8' },
+      // Its own `reason` says what made it due.
+      { ...request, attempt: 1, ticket: 'NET-7', because: 'line 1\nline 2 “DDoS”' },
+    ],
+  );
+});
+
+test('what is asked for again is not recorded again for another reason', async ({ log }) => {
+  const customers = customersOf(log);
+  await done(customers.handle(7, disable(one('192.0.2.1')), { ...context, reason: 'first' }));
+  const again = await done(customers.handle(7, disable(one('192.0.2.1')), { ...context, reason: 'second' }));
+  assert.equal(again.events, []);
 });
 
 test('the answer shows the state after the command', async ({ log }) => {
@@ -610,5 +636,61 @@ test('ranges of recorded events are the ones that were decided', async ({ log })
   const [event] = events;
   assert.is(event?.type === 'AddressesDisabled' && changedAddresses(event.data.ranges).count(), 128n);
 });
+
+test('while nobody can say whether a change was made, nothing is answered of its stream that it could belie', async ({
+  log,
+}) => {
+  let held: (() => Promise<unknown>) | undefined;
+  let isAway = true;
+  const { append } = log.store;
+  const store: EventStore = {
+    ...log.store,
+    append: (stream, expected, events) => {
+      if (!isAway) return append(stream, expected, events);
+      held ??= () => append(stream, expected, events);
+      return Promise.reject(new AppendInDoubt('no majority has it'));
+    },
+  };
+  const customers = customersOf(log, { store });
+  const failure = await failed(customers.handle(7, disable(one('192.0.2.1')), context));
+  assert.instance(failure, AppendInDoubt);
+  for (const asked of [
+    () => customers.handle(7, enable(one('192.0.2.1')), context),
+    () => customers.handle(7, disable(one('203.0.113.1')), context),
+    () => customers.state(7),
+  ])
+    assert.instance(await failed(asked()), AppendInDoubt);
+  // It comes into effect, as where a majority is back; then it is known.
+  await held?.();
+  isAway = false;
+  assert.equal((await done(customers.handle(7, disable(one('192.0.2.1')), context))).events, []);
+  assert.equal((await done(customers.handle(7, enable(one('192.0.2.1')), context))).events.length, 1);
+  await log.checkChain(STREAM);
+});
+
+test('a change in doubt whose place another one has taken was not made, and is decided again', async ({ log }) => {
+  let isFirst = true;
+  const { append } = log.store;
+  const store: EventStore = {
+    ...log.store,
+    append: (stream, expected, events) => {
+      if (!isFirst) return append(stream, expected, events);
+      isFirst = false;
+      return Promise.reject(new AppendInDoubt('the leader is gone'));
+    },
+  };
+  const customers = customersOf(log, { store });
+  assert.instance(await failed(customers.handle(7, disable(one('192.0.2.1')), context)), AppendInDoubt);
+  await done(customersOf(log).handle(7, disable(one('192.0.2.2')), context));
+  assert.is((await done(customers.handle(7, disable(one('192.0.2.1')), context))).events.length, 1);
+  await log.checkChain(STREAM);
+});
+
+function failed(work: Promise<unknown>): Promise<unknown> {
+  return work.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+}
 
 test.run();

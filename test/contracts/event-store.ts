@@ -4,6 +4,7 @@ import * as assert from 'uvu/assert';
 import { type Codec, UndecodableEvent, UnencodableEvent } from '../../src/events/codec.ts';
 import type { RecordedEvent, Sealed } from '../../src/kernel/event.ts';
 import {
+  AppendInDoubt,
   AppendTooLarge,
   BEGINNING,
   type EventStore,
@@ -18,6 +19,10 @@ export type EventStoreUnderTest = Readonly<{
   /** Opens it, each time as another process would. */
   open: (codec: Codec) => Promise<EventStore>;
   stop: () => Promise<void>;
+  /** Another program writes to the same store, under names of its own that look like ours; not in a store that no other may write to. */
+  strangersWrite?: (count: number) => void;
+  /** From now on nobody can say whether an append is made, until it is settled; not where a store always knows. */
+  doubt?: Readonly<{ begin: () => void; end: () => void }>;
 }>;
 
 type Context = { log: EventStoreUnderTest; store: EventStore };
@@ -39,6 +44,7 @@ export function eventStoreContract(name: string, start: () => Promise<EventStore
   specifyRead(test);
   specifyFollow(test);
   specifyRefusals(test);
+  specifySharing(test);
   test.run();
 }
 
@@ -268,6 +274,86 @@ function specifyRead(test: Suite): void {
     await store.append('customer-1', 0n, notes('customer-1', 'b'));
     assert.is(await other.revision('customer-1'), 1n);
     await other.close();
+  });
+}
+
+/** What holds where others write to the same log, and where an answer is lost. */
+function specifySharing(test: Suite): void {
+  test('what others write to the same store stops nobody, and is nowhere among what is ours', async ({
+    store,
+    log,
+  }) => {
+    const { strangersWrite } = log;
+    if (strangersWrite === undefined) return;
+    const followed = take(store, BEGINNING, 3);
+    strangersWrite(5);
+    await store.append('customer-1', NO_STREAM, notes('customer-1', 'a'));
+    strangersWrite(2_000);
+    const { position } = await store.append('customer-1', 0n, notes('customer-1', 'b', 'c'));
+    strangersWrite(5);
+    assert.equal(textsOf(await followed), ['a', 'b', 'c']);
+    assert.equal(textsOf(await all(store.readAll(BEGINNING))), ['a', 'b', 'c']);
+    assert.is(await store.revision('customer-1'), 2n);
+    // A place behind our newest event is one, too, where somebody has looked through what others wrote.
+    const end = await store.end();
+    assert.ok(end >= position);
+    assert.equal(await all(store.readAll(end)), []);
+  });
+
+  test('an append that was answered is in every reading at once, here and in another process that was open before, while a follower stands still', async ({
+    store,
+    log,
+  }) => {
+    const other = await log.open(sampleCodec);
+    const follower = store.follow(BEGINNING, new AbortController().signal)[Symbol.asyncIterator]();
+    await store.append('customer-1', NO_STREAM, notes('customer-1', 'a'));
+    await follower.next();
+    const texts = ['a'];
+    for (const text of ['b', 'c', 'd']) {
+      const expected = BigInt(texts.length) - 1n;
+      const { revision, position } = await other.append('customer-1', expected, notes('customer-1', text));
+      texts.push(text);
+      for (const reader of [store, other]) {
+        assert.is(await reader.revision('customer-1'), revision);
+        assert.is((await reader.eventAt('customer-1', revision))?.position, position);
+        assert.is(await reader.end(), position);
+        assert.equal(textsOf(await all(reader.read('customer-1'))), texts);
+        assert.equal(textsOf(await all(reader.readAll(BEGINNING))), texts);
+      }
+    }
+    await follower.return?.();
+    await other.close();
+  });
+
+  test('whether an append was made is settled by the same append, by another process too, once others have appended behind it', async ({
+    store,
+    log,
+  }) => {
+    const [made, never] = [notes('customer-1', 'a', 'b'), notes('customer-1', 'x')];
+    const answer = await store.append('customer-1', NO_STREAM, made);
+    const other = await log.open(sampleCodec);
+    await other.append('customer-1', 1n, notes('customer-1', 'c'));
+    assert.equal(await other.append('customer-1', NO_STREAM, made), answer);
+    assert.equal(await store.append('customer-1', NO_STREAM, made), answer);
+    for (const process of [store, other])
+      assert.instance(await failureOf(process.append('customer-1', 1n, never)), WrongExpectedRevision);
+    assert.equal(textsOf(await all(store.readAll(BEGINNING))), ['a', 'b', 'c']);
+    await other.close();
+  });
+
+  test('an append of which nobody can say whether it is made says so, and comes to be there once', async ({
+    store,
+    log,
+  }) => {
+    const { doubt } = log;
+    if (doubt === undefined) return;
+    await store.append('customer-1', NO_STREAM, notes('customer-1', 'a'));
+    const events = notes('customer-1', 'b');
+    doubt.begin();
+    assert.instance(await failureOf(store.append('customer-1', 0n, events)), AppendInDoubt);
+    doubt.end();
+    assert.is((await store.append('customer-1', 0n, events)).revision, 1n);
+    assert.equal(textsOf(await all(store.read('customer-1'))), ['a', 'b']);
   });
 }
 

@@ -62,9 +62,34 @@ export function secretsContract(name: string, start: () => Promise<SecretsUnderT
     assert.ok(values.includes((await secrets.get('router-core1')) ?? ''));
   });
 
+  test('of values that are put where there is none the first stays', async ({ secrets, reopen }) => {
+    const other = reopen();
+    const values = Array.from({ length: 20 }, (_, index) => String(index).repeat(10_000));
+    const put = async (value: string, index: number): Promise<string | undefined> => {
+      const store = index % 2 === 0 ? secrets : other;
+      await store.putIfAbsent('router-core1', value);
+      return store.get('router-core1');
+    };
+    const seen = new Set(await Promise.all(values.map(put)));
+    assert.is(seen.size, 1);
+    assert.ok(values.includes([...seen][0] ?? ''));
+    await secrets.put('router-core1', 'another');
+    await secrets.putIfAbsent('router-core1', 'too late');
+    assert.is(await other.get('router-core1'), 'another');
+    assert.equal(
+      (await secrets.list()).map(({ id }) => id),
+      ['router-core1'],
+    );
+  });
+
   for (const id of ['', '.', '..', '.hidden', '-rf', 'a/b', '../a', 'a\0b', 'a b', 'ä', 'a\n', 'x'.repeat(129)]) {
     test(`is no id of a secret: ${JSON.stringify(id.slice(0, 20))}`, async ({ secrets }) => {
-      for (const work of [() => secrets.get(id), () => secrets.put(id, 'x'), () => secrets.remove(id)]) {
+      for (const work of [
+        () => secrets.get(id),
+        () => secrets.put(id, 'x'),
+        () => secrets.putIfAbsent(id, 'x'),
+        () => secrets.remove(id),
+      ]) {
         const error = await work().catch((thrown: unknown) => thrown);
         assert.instance(error, RangeError);
       }

@@ -1,6 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { Snapshot, Snapshots } from '../../src/ports/snapshots.ts';
+import type { Snapshot, Snapshots } from '../../src/ports/read-models.ts';
 
 /** An empty store of snapshots. `reopen` opens the same one as another process would. */
 export type SnapshotsUnderTest = Readonly<{

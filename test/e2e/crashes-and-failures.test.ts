@@ -12,12 +12,13 @@ import { z } from 'zod';
 import { killed } from '../support/servers/bound-process.ts';
 import { freePort } from '../support/free-port.ts';
 import { randomFrom } from '../support/random.ts';
+import { repositoryFile } from '../support/repository.ts';
 
 const ROUNDS = Number(process.env['E2E_ROUNDS'] ?? 4);
 const OPERATIONS_PER_ROUND = 60;
 const CUSTOMERS = 4;
 const REFUSALS_MAX = 2;
-const MAIN = join(import.meta.dirname, '../../dist/main.js');
+const MAIN = repositoryFile('dist/main.js');
 const SEED = Number(process.env['E2E_SEED'] ?? Date.now() % 1_000_000);
 
 type Customer = {

@@ -1,7 +1,7 @@
 // Random damage of the embedded log of a stopped server: verify calls it sound only when it is what it was, or a beginning of that; the server starts
 // right or refuses, naming the file, and never shows or decides on what was altered. SEED=… brings a run again.
 import { randomInt } from 'node:crypto';
-import { cpSync, existsSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -156,6 +156,32 @@ test(`random damage of a log's files (seed ${SEED})`, async () => {
     rmSync(damaged, { recursive: true });
   }
   await remove();
+});
+
+test('a region that can not be read refuses the start: nothing of the term that began goes on', async () => {
+  const edgeward = await openEdgeward();
+  await addRegion(edgeward, 'eu-west');
+  const file = join(edgeward.dataDir, 'events.db');
+  const bytes = readFileSync(file);
+  const at = bytes.indexOf('RegionCreated') + 'RegionCreated{"regionId":1,"name":"'.length;
+  assert.is(bytes.subarray(at, at + 7).toString(), 'eu-west');
+  bytes[at] = (bytes[at] ?? 0) ^ 1;
+  writeFileSync(file, bytes);
+  for (const name of readdirSync(edgeward.dataDir))
+    if (name.startsWith('views.db')) rmSync(join(edgeward.dataDir, name));
+  const rejected: unknown[] = [];
+  const note = (error: unknown): void => void rejected.push(error);
+  process.on('unhandledRejection', note);
+  try {
+    await edgeward.serve();
+    assert.unreachable('it is served');
+  } catch (error) {
+    assert.match(explainFailure(error).message, /events\.db is damaged: event RegionCreated/);
+  }
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  process.off('unhandledRejection', note);
+  assert.equal(rejected, []);
+  await edgeward.remove();
 });
 
 async function copyOf(directory: string): Promise<Edgeward> {

@@ -2,7 +2,7 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { copyFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import Database from 'better-sqlite3';
+import { openSqlite } from '../../src/adapters/sqlite/sqlite-library.ts';
 import { request } from 'undici';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -32,7 +32,7 @@ test.before.each(async (state) => {
   const url = await edgeward.serve();
   await change(url, customer, 'disable', 7);
   await edgeward.json('commit', 'run', 'Acme Corp.', 'ams');
-  const log = new Database(join(edgeward.dataDir, 'events.db'), { readonly: true });
+  const log = openSqlite(join(edgeward.dataDir, 'events.db'), { readonly: true });
   await log.backup(join(edgeward.folder, 'backup.db'));
   log.close();
   await change(url, customer, 'disable', 77);

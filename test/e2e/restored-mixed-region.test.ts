@@ -2,7 +2,7 @@
 // the region is deployed to, until it is accepted that it goes.
 import { copyFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import Database from 'better-sqlite3';
+import { openSqlite } from '../../src/adapters/sqlite/sqlite-library.ts';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { never } from '../contracts/router-driver.ts';
@@ -76,7 +76,7 @@ async function commit(edgeward: Edgeward, url: string, { token }: TestCustomer, 
 }
 
 async function backUp({ folder, dataDir }: Edgeward): Promise<void> {
-  const log = new Database(join(dataDir, 'events.db'), { readonly: true });
+  const log = openSqlite(join(dataDir, 'events.db'), { readonly: true });
   await log.backup(join(folder, 'backup.db'));
   log.close();
 }

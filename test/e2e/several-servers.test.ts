@@ -1,11 +1,9 @@
 // Several servers over one EventStoreDB and one MongoDB. Customers change addresses on all of them while servers are killed and stores
 // stop; in the end nothing that was answered is lost, all servers show the same, which is what a rebuild makes, routers hold it, and
 // nothing was deployed twice at once or left untold.
-import { randomInt, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync, readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
-import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { z } from 'zod';
@@ -14,13 +12,17 @@ import { createLog } from '../../src/adapters/log.ts';
 import { openMongoDb } from '../../src/adapters/mongodb/mongodb.ts';
 import { openApiClient } from '../support/http/api-client.ts';
 import {
-  addCustomer,
-  addRegion,
-  type Edgeward,
-  type EdgewardProcess,
-  openEdgeward,
-  type TestCustomer,
-} from '../support/servers/edgeward-server.ts';
+  addLoadedCustomer,
+  addressOf,
+  checkRouters,
+  FAILOVER_SECONDS,
+  type Model,
+  routerList,
+  type RunningServer,
+  settled,
+  startLoad,
+} from '../support/servers/customers-under-load.ts';
+import { addRegion, type Edgeward, type EdgewardProcess, openEdgeward } from '../support/servers/edgeward-server.ts';
 import { startEventStoreStandIn } from '../support/stores/eventstoredb-stand-in/stand-in.ts';
 import { type MongoServer, startMongoServer } from '../support/stores/ferretdb.ts';
 import { givenEventStoreUrl } from '../support/stores/given-event-store.ts';
@@ -28,8 +30,6 @@ import { waitUntil } from '../support/wait-until.ts';
 import { randomFrom } from '../support/random.ts';
 
 const SEED = Number(process.env['E2E_SEED'] ?? Date.now() % 1_000_000);
-const FAILOVER_SECONDS = 60;
-const HOSTS = 32;
 /** Between one blow and the next. */
 const ANSWERS = 8;
 
@@ -41,7 +41,7 @@ else {
   test('each shows at once what another was told, deploys what another asks for, counts what all are asked', () =>
     withPlace(mongo, async ({ edgeward, start, hooks }) => {
       const [one, two] = await Promise.all([start(), start()]);
-      const customer = await made(edgeward, 'ann', hooks.url);
+      const customer = await addLoadedCustomer(edgeward, 'ann', region, hooks.url);
       const apis = [one, two].map(({ url }) => openApiClient(url, customer.token));
       for (let host = 0; host < 12; host += 1) {
         const [writer, reader] = host % 2 === 0 ? apis : apis.toReversed();
@@ -56,7 +56,7 @@ else {
           'the other server shows it',
         );
       }
-      assert.ok(routerList(edgeward, customer).length > 0);
+      assert.ok(routerList(edgeward, customer, region).length > 0);
       const left: number[] = [];
       for (let at = 0; at < 10; at += 1) {
         const answer = await apis[at % 2]?.get('/subnets');
@@ -83,7 +83,11 @@ else {
       const servers = await Promise.all([start(), start(), start()]);
       const models: Model[] = [];
       for (const name of ['ann', 'bob', 'cid']) {
-        models.push({ customer: await made(edgeward, name, hooks.url), disabled: new Set(), uncertain: new Set() });
+        models.push({
+          customer: await addLoadedCustomer(edgeward, name, region, hooks.url),
+          disabled: new Set(),
+          uncertain: new Set(),
+        });
       }
       const load = startLoad(models, servers, random);
       for (let at = 0; at < servers.length; at += 1) {
@@ -99,7 +103,7 @@ else {
       await load.stop();
 
       for (const model of models) await settled(model, servers);
-      for (const { customer, disabled } of models) checkRouter(edgeward, customer, disabled);
+      for (const { customer, disabled } of models) checkRouters(edgeward, customer, region, disabled);
       await completed(
         edgeward,
         hooks,
@@ -116,7 +120,6 @@ else {
     }));
 }
 
-type RunningServer = Readonly<{ url: string; process: EdgewardProcess }>;
 type Deployment = Readonly<{ list: string; from: number; to: number }>;
 
 type Place = Readonly<{
@@ -185,90 +188,6 @@ async function withPlace(server: MongoServer, work: (place: Place) => Promise<vo
 
 const region = `region-${randomUUID().slice(0, 8)}`;
 
-/** A customer with one IPv4 subnet; a given event store may know others of its name, and other subnets. */
-async function made(edgeward: Edgeward, name: string, webhook: string): Promise<Named> {
-  const block = `10.${randomInt(256)}.${randomInt(256)}`;
-  const full = `${name}-${randomUUID().slice(0, 8)}`;
-  const options = ['--allow-synchronous', '--webhook-url', webhook];
-  return { block, ...(await addCustomer(edgeward, full, [[`${block}.0/27`, region]], options)) };
-}
-
-type Named = TestCustomer & Readonly<{ block: string }>;
-
-function addressOf({ block }: Named, host: number): string {
-  return `${block}.${host}`;
-}
-
-type Model = {
-  customer: Named;
-  disabled: Set<string>;
-  /** Asked for without having been answered: either is right. */
-  uncertain: Set<string>;
-};
-
-type Load = Readonly<{ answered: (more: number) => Promise<void>; stop: () => Promise<void> }>;
-
-/** Each customer changes addresses, one call after another, each on any server, and looks at each change on any other. */
-function startLoad(models: readonly Model[], servers: readonly RunningServer[], random: () => number): Load {
-  const stopped = new AbortController();
-  let count = 0;
-  const any = (): string => servers[Math.floor(random() * servers.length)]?.url ?? '';
-  const working = models.map(async (model) => {
-    while (!stopped.signal.aborted) if (await changeAndLook(model, any, random)) count += 1;
-  });
-  return {
-    answered: async (more) => {
-      const wanted = count + more;
-      await waitUntil(`${more} more answers`, () => count >= wanted, FAILOVER_SECONDS);
-    },
-    stop: async () => {
-      stopped.abort();
-      await Promise.all(working);
-    },
-  };
-}
-
-/** Whether it was answered. */
-async function changeAndLook(model: Model, any: () => string, random: () => number): Promise<boolean> {
-  const { customer, disabled, uncertain } = model;
-  const action = random() < 0.6 ? 'disable' : 'enable';
-  const address = addressOf(customer, Math.floor(random() * HOSTS));
-  uncertain.add(address);
-  const body = { ip: address, synchronous: random() < 0.1 };
-  const written = await ask(customer, `${any()}/api/v1/ips/${action}`, body);
-  if (written === undefined) return false;
-  if (written.status !== 200) {
-    assert.is(written.status, 503, written.text);
-    return false;
-  }
-  uncertain.delete(address);
-  if (action === 'disable') disabled.add(address);
-  else disabled.delete(address);
-  const read = await ask(customer, `${any()}/api/v1/subnets/${customer.subnetIds[0]}`);
-  if (read !== undefined && read.status !== 503) {
-    assert.is(read.status, 200, read.text);
-    assert.match(read.text, `"address":"${address}","status":"${action}d"`, 'whoever is asked next shows it');
-  }
-  return true;
-}
-
-/** Undefined: the server went away before it had answered. */
-async function ask(
-  { token }: TestCustomer,
-  url: string,
-  body?: object,
-): Promise<Readonly<{ status: number; text: string }> | undefined> {
-  try {
-    const response = await fetch(url, {
-      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-      ...(body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }),
-    });
-    return { status: response.status, text: await response.text() };
-  } catch {
-    return undefined;
-  }
-}
-
 /** The one that leads stops in its tracks for longer than its lease, and goes on as if nothing had been. */
 async function sleepingLeader(servers: readonly RunningServer[], meanwhile: () => Promise<void>): Promise<void> {
   const leader = servers.find(({ process: { out } }) => leads(out()));
@@ -290,58 +209,6 @@ function leads(out: string): boolean {
     out.lastIndexOf('this server leads: ') >
     Math.max(out.lastIndexOf('a lease was lost'), out.lastIndexOf('leads no more'))
   );
-}
-
-const subnet = z.object({
-  data: z.object({
-    ips: z.array(z.object({ address: z.string(), status: z.string() })),
-  }),
-  meta: z.object({ pending_changes: z.number() }),
-});
-
-/** Waits until nothing is pending; then every server shows what the model says. */
-async function settled({ customer, disabled, uncertain }: Model, servers: readonly RunningServer[]): Promise<void> {
-  const shownBy = ({ url }: RunningServer) =>
-    waitUntil(
-      `${customer.name} has nothing pending on ${url}`,
-      async () => {
-        const answer = await ask(customer, `${url}/api/v1/subnets/${customer.subnetIds[0]}`);
-        // Nobody may lead for a moment.
-        if (answer?.status === 503) return undefined;
-        assert.is(answer?.status, 200, answer?.text);
-        const { data, meta } = subnet.parse(JSON.parse(answer?.text ?? ''));
-        return meta.pending_changes === 0 ? data.ips : undefined;
-      },
-      FAILOVER_SECONDS,
-    );
-  for (const server of servers) {
-    const shown = await shownBy(server);
-    for (const { address, status } of shown) {
-      // Asked for without having been answered: what the first one says goes for all.
-      if (!uncertain.delete(address)) continue;
-      if (status === 'disabled') disabled.add(address);
-      else disabled.delete(address);
-    }
-    const held = shown.filter(({ status }) => status === 'disabled').map(({ address }) => address);
-    assert.equal(new Set(held), disabled, `${customer.name} on ${server.url}`);
-  }
-}
-
-function routerList(edgeward: Edgeward, { name }: TestCustomer, router = region): readonly string[] {
-  const file = join(edgeward.folder, router, `Svc-${name.toUpperCase()}-BLACKHOLE`);
-  return existsSync(file) ? readFileSync(file, 'utf8').split('\n').filter(Boolean) : [];
-}
-
-/** Spells each list out address by address: the model knows nothing of aggregation. */
-function checkRouter(edgeward: Edgeward, customer: Named, disabled: ReadonlySet<string>): void {
-  for (const router of [region, `${region}-2`]) {
-    const held = routerList(edgeward, customer, router).flatMap((cidr) => {
-      const [first = '', length] = cidr.split('/');
-      const host = Number(first.split('.')[3]);
-      return Array.from({ length: 2 ** (32 - Number(length)) }, (_, at) => addressOf(customer, host + at));
-    });
-    assert.equal(new Set(held), new Set(disabled), `${customer.name} on ${router}`);
-  }
 }
 
 const commits = z.array(z.object({ id: z.string(), status: z.string(), customer: z.string() }));

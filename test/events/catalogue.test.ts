@@ -1,12 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ipControlEvents } from '../../src/application/ip-control/registration.ts';
 import { workerPoolsEvents } from '../../src/application/worker-pools/registration.ts';
 import { EVENT_CATALOGUE, STREAM_CATEGORIES } from '../../src/main/contexts.ts';
+import { repositoryFile } from '../support/repository.ts';
 
-const page = readFileSync(fileURLToPath(new URL('../../docs/events.md', import.meta.url)), 'utf8');
+const page = readFileSync(repositoryFile('docs/events.md'), 'utf8');
 const ROW = /^\| `(?<type>\w+)` \| `(?<category>\w+)-[^`]+` \| (?<schema>\d+) \| (?<meaning>[^|]+) \|$/gm;
 const rows = [...page.matchAll(ROW)].map(({ groups }) => ({ ...groups }));
 
@@ -32,7 +32,7 @@ test('each row of docs/events.md can be read, and names the stream category of i
 });
 
 test('the categories of the deciders are the ones under which events are registered', () => {
-  const commands = fileURLToPath(new URL('../../src/commands/', import.meta.url));
+  const commands = repositoryFile('src/commands/');
   const files = readdirSync(commands, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'));
   const decided = files.flatMap((name) => [
     ...readFileSync(commands + name, 'utf8').matchAll(/^ {2}category: '(?<category>[^']+)',$/gm),

@@ -101,7 +101,10 @@ test('events of an older schema are lifted one schema at a time; their metadata 
 
 test('an unknown type is named with its place', () => {
   const error = undecodable(() => codec.decode(stored({ type: 'LampSold' })));
-  assert.is(error.message, "can't read event LampSold at position 77 (revision 4 of lamp-1): its type is not known");
+  assert.is(
+    error.message,
+    "can't read event LampSold at position 77 (revision 4 of lamp-1): its type is not known to this program: a newer version wrote it; use that one, or a newer one",
+  );
   assert.is(error.type, 'LampSold');
   assert.is(error.position, 77n);
 });

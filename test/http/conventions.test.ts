@@ -1,5 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { VERSION } from '../../src/main/version.ts';
 import { request } from 'undici';
 import { type Answer, checkedAnswer, openApiClient } from '../support/http/api-client.ts';
 import { addCustomer, addRegion, openEdgeward } from '../support/servers/edgeward-server.ts';
@@ -213,7 +214,7 @@ const UNKNOWN_PARAMETERS = [
   'limit[a]=1',
   'View=ips',
   '__proto__=1',
-  'dry_run=true',
+  'dryrun=true',
   'region=x',
   'x',
   '=1',
@@ -249,11 +250,11 @@ test('a query parameter that an endpoint does not know is refused, everywhere', 
 
 test('a change with a query that it does not know is none, also where the body is read quickly', async () => {
   const before = await edgeward.end();
-  const answer = await api.post('/ips/bulk?dry_run=true', { action: 'disable', ips: ['203.0.113.1'] });
+  const answer = await api.post('/ips/bulk?dryrun=true', { action: 'disable', ips: ['203.0.113.1'] });
   assert.is(answer.status, 422);
   assert.equal(answer.json, {
-    message: 'dry_run: is not a known field.',
-    errors: { dry_run: ['is not a known field.'] },
+    message: 'dryrun: is not a known field.',
+    errors: { dryrun: ['is not a known field.'] },
   });
   const both = await api.post('/ips/disable?veiw=1', { ip: 7, more: 1 });
   assert.equal(Object.keys(Object(both.json).errors), ['veiw', 'ip', 'more']);
@@ -354,7 +355,10 @@ test('a message names what is wrong', async () => {
 test('the process and its parts say how they are, to anybody and uncounted', async () => {
   for (const [path, expected] of [
     ['/healthz', { status: 'ok' }],
-    ['/readyz', { status: 'ready', checks: { event_store: 'ok', read_models: 'ok', projections: 'ok' } }],
+    [
+      '/readyz',
+      { status: 'ready', version: VERSION, checks: { event_store: 'ok', read_models: 'ok', projections: 'ok' } },
+    ],
   ] as const) {
     for (let times = 0; times < 70; times += 1) {
       const response = await request(`${url}${path}`);

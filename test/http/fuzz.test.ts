@@ -5,7 +5,7 @@ import { openApiClient } from '../support/http/api-client.ts';
 import { addCustomer, addRegion, openEdgeward } from '../support/servers/edgeward-server.ts';
 import { openRawConnection } from '../support/http/raw-http.ts';
 import { waitUntil } from '../support/wait-until.ts';
-import { submissionOf, submitForm } from './source-whitelist-examples.ts';
+import { submissionOf, submitForm } from './customer/source-whitelist-examples.ts';
 
 const edgeward = await openEdgeward();
 await addRegion(edgeward, 'eu-west');
@@ -14,6 +14,16 @@ const hasty = await addCustomer(edgeward, 'Hasty', [['2001:db8::/48', 'eu-west']
 const lister = await addCustomer(edgeward, 'Lister', [['198.51.100.0/24', 'eu-west']], ['--allow-source-whitelist']);
 const url = await edgeward.serve();
 const clients = [openApiClient(url, plain.token), openApiClient(url, hasty.token)];
+// That a token was of use is recorded once an hour: before anything is counted here.
+for (const { token } of [plain, hasty, lister]) {
+  const first = openApiClient(url, token);
+  await first.get('/subnets');
+  await first.close();
+}
+await waitUntil('the use of each token is recorded', async () => {
+  const used = (await edgeward.events()).filter(({ type }) => type === 'ApiTokenUsed');
+  return used.length === 3;
+});
 
 test.after(async () => {
   for (const client of clients) await client.close();

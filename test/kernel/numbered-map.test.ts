@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { NumberedMap } from '../../src/kernel/numbered-map.ts';
+import { PersistentMap } from '../../src/kernel/persistent-map.ts';
 
 const id = fc.oneof(
   fc.integer({ min: 1, max: 20 }),
@@ -11,17 +11,17 @@ const id = fc.oneof(
 const change = fc.record({ id, value: fc.option(fc.nat()) });
 
 test('the empty map has nothing', () => {
-  assert.is(new NumberedMap().size, 0);
-  assert.is(new NumberedMap().get(1), undefined);
-  assert.is(new NumberedMap().has(0), false);
-  assert.equal([...new NumberedMap().values()], []);
+  assert.is(new PersistentMap().size, 0);
+  assert.is(new PersistentMap().get(1), undefined);
+  assert.is(new PersistentMap().has(0), false);
+  assert.equal([...new PersistentMap().values()], []);
 });
 
 test('it holds what a map would hold, in the order of the numbers', () => {
   fc.assert(
     fc.property(fc.array(change, { maxLength: 60, size: 'max' }), (changes) => {
       const expected = new Map<number, number>();
-      let map: NumberedMap<number> = new NumberedMap();
+      let map: PersistentMap<number> = new PersistentMap();
       for (const { id: at, value } of changes) {
         if (value === null) expected.delete(at);
         else expected.set(at, value);
@@ -40,7 +40,7 @@ test('it holds what a map would hold, in the order of the numbers', () => {
 test('a change leaves the map that it was made from as it was', () => {
   fc.assert(
     fc.property(fc.array(id, { maxLength: 20 }), id, (ids, at) => {
-      let map: NumberedMap<string> = new NumberedMap();
+      let map: PersistentMap<string> = new PersistentMap();
       for (const one of ids) map = map.with(one, 'before');
       const before = [...map.values()];
       const { size } = map;
@@ -54,7 +54,7 @@ test('a change leaves the map that it was made from as it was', () => {
 });
 
 test('taking out what is not there gives the same map', () => {
-  const map = new NumberedMap().with(3, 'three');
+  const map = new PersistentMap().with(3, 'three');
   assert.is(map.without(4), map);
   assert.is(map.without(900), map);
 });

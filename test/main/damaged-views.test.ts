@@ -1,7 +1,7 @@
 // Views are expendable: whatever becomes of their file, the server answers from the log, or says which file it can't use.
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import Database from 'better-sqlite3';
+import { openSqlite } from '../../src/adapters/sqlite/sqlite-library.ts';
 import { request } from 'undici';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -86,7 +86,7 @@ for (const [what, damage] of [
   test(`a file that ${what} under a running server is put aside there, and its views are made again`, async (given) => {
     const { edgeward, customer, file } = given;
     const url = await edgeward.serve();
-    new Database(file).pragma('wal_checkpoint(TRUNCATE)');
+    openSqlite(file).pragma('wal_checkpoint(TRUNCATE)');
     damage(file);
     // A command that writes tells SQLite that the pages which the server remembers are old.
     await edgeward.command('region', 'create', 'fra');

@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import Database from 'better-sqlite3';
+import { openSqlite } from '../../src/adapters/sqlite/sqlite-library.ts';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { addCustomer, addRegion, type Edgeward, openEdgeward } from '../support/servers/edgeward-server.ts';
@@ -144,7 +144,7 @@ test('an empty file in the place of the log is none', async () => {
   const log = join(edgeward.dataDir, 'events.db');
   writeFileSync(log, '');
   await refused(edgeward, new RegExp(`${log} is empty: put the event log back from its backup`));
-  const header = new Database(log);
+  const header = openSqlite(log);
   header.pragma('journal_mode = WAL');
   header.close();
   await refused(edgeward, new RegExp(`${log} is empty`));
@@ -167,12 +167,12 @@ const SPOILT: Readonly<Record<string, readonly [spoil: (log: string) => void, sa
     /it is no SQLite database, or is damaged; keep it aside, and put it back from its backup/,
   ],
   "another program's database": [
-    (log) => new Database(log).exec('CREATE TABLE theirs (x)').close(),
+    (log) => openSqlite(log).exec('CREATE TABLE theirs (x)').close(),
     /holds something else than the event log: move it away/,
   ],
   'the log of a newer program': [
     (log) => {
-      const db = new Database(log);
+      const db = openSqlite(log);
       db.exec('CREATE TABLE events (x)');
       db.pragma('application_id = 0x45774576');
       db.pragma('user_version = 99');

@@ -9,10 +9,10 @@ import { fencedTools, LeaseLost } from '../../src/main/fencing.ts';
 import { openRouterDrivers } from '../../src/main/router-drivers.ts';
 import { RouterFailure } from '../../src/ports/routers.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
-import { openWorkerPoolHouse } from '../support/worker-pool-application.ts';
+import { openTestApplication } from '../support/test-application.ts';
 
 test('from the moment at which the lease is gone nothing is recorded, pushed, sent or launched; what is there can be read', async () => {
-  const application = await openWorkerPoolHouse();
+  const application = await openTestApplication();
   const { path, remove } = await temporaryFolder();
   mkdirSync(join(path, 'edge'));
   const { store, secrets, clock, ids, log } = application;
@@ -30,7 +30,8 @@ test('from the moment at which the lease is gone nothing is recorded, pushed, se
         },
         close: async () => undefined,
       },
-      openCloud: createOpenCloud({}),
+      openCloud: createOpenCloud([]),
+      cloudDrivers: [],
       store,
       secrets,
       clock,

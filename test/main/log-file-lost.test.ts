@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type ApiClient, openApiClient } from '../support/http/api-client.ts';
-import { submitForm } from '../http/source-whitelist-examples.ts';
+import { submitForm } from '../http/customer/source-whitelist-examples.ts';
 import { addCustomer, addRegion, type Edgeward, openEdgeward } from '../support/servers/edgeward-server.ts';
 import { waitUntil } from '../support/wait-until.ts';
 

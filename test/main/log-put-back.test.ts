@@ -1,7 +1,7 @@
 // A log that is older than the views that were saved from it: on every pair of stores the views are made again, and nothing is answered from the old ones.
 import { copyFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import Database from 'better-sqlite3';
+import { openSqlite } from '../../src/adapters/sqlite/sqlite-library.ts';
 import { request } from 'undici';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -33,7 +33,7 @@ function inSqlite(): Events {
   return {
     settings: () => ({}),
     copy: async ({ folder, dataDir }) => {
-      const log = new Database(join(dataDir, 'events.db'), { readonly: true });
+      const log = openSqlite(join(dataDir, 'events.db'), { readonly: true });
       await log.backup(join(folder, 'copy.db'));
       log.close();
     },

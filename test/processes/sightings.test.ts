@@ -23,6 +23,19 @@ test('what was there counts from its instant, what comes counts from when it com
   assert.is(sightings.since()({ position: 4, at: '2026-11-27T21:50:00.000+00:00' }), 20_000);
 });
 
+test('an instant counts the same in whatever form it was recorded', () => {
+  const sightings = new Sightings(createManualClock(START));
+  sightings.begin(9n);
+  const forms = [
+    '2026-11-27T20:49:58.750+00:00',
+    '2026-11-27T20:49:58.75Z',
+    '2026-11-27T20:49:58.750999999Z',
+    '2026-11-27T21:49:58.750+01:00',
+    '20261127T204958.75Z',
+  ];
+  for (const [position, at] of forms.entries()) assert.is(sightings.since()({ position, at }), 1_250, at);
+});
+
 test('a log that is read again is no news', async () => {
   const clock = createManualClock(START);
   const sightings = new Sightings(clock);

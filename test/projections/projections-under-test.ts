@@ -5,10 +5,16 @@ import type { CustomerEvent } from '../../src/events/ip-control/customer.ts';
 import { isRefusal } from '../../src/kernel/decider.ts';
 import type { ReadModels } from '../../src/ports/read-models.ts';
 import { addressProjection } from '../../src/projections/ip-control/address-view.ts';
+import { commitLogProjection } from '../../src/projections/ip-control/commit-log-view.ts';
 import { commitProjection } from '../../src/projections/ip-control/commit-view.ts';
 import { customerProjection } from '../../src/projections/ip-control/customer-view.ts';
 import { subnetProjection } from '../../src/projections/ip-control/subnet-view.ts';
 import { tokenProjection } from '../../src/projections/ip-control/token-view.ts';
+import {
+  webhookDeliveryLogProjection,
+  webhookDeliveryProjection,
+} from '../../src/projections/ip-control/webhook-delivery-view.ts';
+import { workProjection } from '../../src/projections/ip-control/work-view.ts';
 import { viewCacheOf } from '../../src/projections/engine/view-cache.ts';
 import { deliverWebhook } from '../../src/processes/ip-control/deliver-webhook.ts';
 import { deployCommit } from '../../src/processes/ip-control/deploy-commit.ts';
@@ -33,6 +39,10 @@ export function openViewCaches(readModels: ReadModels) {
     subnets: viewCacheOf(subnetProjection, readModels),
     addresses: viewCacheOf(addressProjection, readModels),
     commits: viewCacheOf(commitProjection, readModels),
+    commitLog: viewCacheOf(commitLogProjection, readModels),
+    work: viewCacheOf(workProjection, readModels),
+    webhookDeliveries: viewCacheOf(webhookDeliveryProjection, readModels),
+    webhookDeliveryLog: viewCacheOf(webhookDeliveryLogProjection, readModels),
     quiet: viewCacheOf(statesOf(quietPeriod({ quietMilliseconds: 120_000, retryMilliseconds: [60_000] })), readModels),
     deploy: viewCacheOf(statesOf(deployCommit), readModels),
     deliver: viewCacheOf(statesOf(deliverWebhook(30_000)), readModels),

@@ -10,6 +10,8 @@ export type ManualClock = Clock &
     setWallClock: (instant: Temporal.Instant | string) => void;
     /** How many waits are not over. */
     waiting: () => number;
+    /** In how many milliseconds the earliest of them ends; undefined when there is none. */
+    untilNext: () => number | undefined;
   }>;
 
 type Wait = Readonly<{ end: number; resolve: () => void }>;
@@ -50,7 +52,7 @@ export function createManualClock(start: Temporal.Instant | string = '2026-11-27
         moveTo(next.end);
         waits = waits.slice(1);
         next.resolve();
-        // Whoever waited goes on, and may wait again, before time does.
+        // The code that waited goes on, and may wait again, before time does.
         await settled();
       }
       moveTo(end);
@@ -58,6 +60,7 @@ export function createManualClock(start: Temporal.Instant | string = '2026-11-27
     },
     setWallClock: (instant) => void (wall = Temporal.Instant.from(instant).epochMilliseconds),
     waiting: () => waits.length,
+    untilNext: () => (waits[0] === undefined ? undefined : waits[0].end - monotonic),
   };
 
   function moveTo(time: number): void {

@@ -20,6 +20,9 @@ export function answerIn(response: streams.BatchAppendResp, stream: string, byte
   };
 }
 
+/** The server is starting, or the cluster has no leader: it has not looked at the append. */
+const NOT_READY = /not ready/i;
+
 /** What is wrong stands in the details of the status, packed as a message of its own. */
 function refusalIn(error: statuses.Status | undefined, stream: string, bytes: number): Answer {
   const details = error?.getDetails();
@@ -36,7 +39,7 @@ function refusalIn(error: statuses.Status | undefined, stream: string, bytes: nu
     }
     default: {
       const message = error?.getMessage() || type || 'an append was answered with nothing';
-      throw new CallFailed(message, type === 'event_store.client.AccessDenied');
+      throw new CallFailed(message, type === 'event_store.client.AccessDenied', { isUndone: NOT_READY.test(message) });
     }
   }
 }

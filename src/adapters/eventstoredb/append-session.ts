@@ -6,6 +6,7 @@ import type { EventStoreConnection } from './connection.ts';
 import { CallFailed, failureOf } from './failures.ts';
 import { appendRequest, type ProposedEvent } from './proposed-events.ts';
 import { type streams, uuids } from './protocol.ts';
+import type { StreamNames } from './stream-names.ts';
 
 /** One batch call, over which many appends go at the same time, each under its own id. */
 export type AppendSession = Readonly<{
@@ -24,6 +25,7 @@ export function openAppendSession(
   connection: EventStoreConnection,
   clock: Clock,
   answerMilliseconds: number,
+  onServer: StreamNames['onServer'],
 ): Promise<AppendSession> {
   return new Promise((opened, failed) => {
     const questions = openQuestions(clock, answerMilliseconds);
@@ -32,10 +34,13 @@ export function openAppendSession(
         (stub, metadata, options) =>
           new Promise<void>((resolve, reject) => {
             const call = stub.batchAppend(metadata, options);
-            call.on('data', (response: streams.BatchAppendResp) => questions.answer(response));
+            call.on('data', (response: streams.BatchAppendResp) => {
+              connection.gotThrough();
+              questions.answer(response);
+            });
             call.on('end', () => reject(new CallFailed('the server ended the call for appends', false)));
             call.on('error', reject);
-            opened(sessionOver(call, questions, resolve, reject));
+            opened(sessionOver(call, questions, onServer, { resolve, reject }));
           }),
       )
       .catch((error: unknown) => {
@@ -48,15 +53,15 @@ export function openAppendSession(
 function sessionOver(
   call: BatchCall,
   questions: Questions,
-  resolve: () => void,
-  reject: (error: Error) => void,
+  onServer: StreamNames['onServer'],
+  { resolve, reject }: Readonly<{ resolve: () => void; reject: (error: Error) => void }>,
 ): AppendSession {
   void endOnSilence(call, questions, reject);
   return {
     append: (stream, expected, events) => {
       const id = randomUUID();
       const answered = questions.ask(id, stream, events);
-      if (!questions.isOver()) call.write(appendRequest(id, stream, expected, events));
+      if (!questions.isOver()) call.write(appendRequest(id, onServer(stream), expected, events));
       return answered;
     },
     isOpen: () => !questions.isOver(),

@@ -1,17 +1,26 @@
 import type { Codec } from '../../events/codec.ts';
 import type { Sealed } from '../../kernel/event.ts';
-import { type Appended, AppendTooLarge, StoreUnavailable, WrongExpectedRevision } from '../../ports/event-store.ts';
+import {
+  type Appended,
+  AppendInDoubt,
+  AppendTooLarge,
+  StoreUnavailable,
+  WrongExpectedRevision,
+} from '../../ports/event-store.ts';
 import type { Answer } from './append-answer.ts';
 import { type AppendSession, openAppendSession } from './append-session.ts';
 import type { EventStoreConnection } from './connection.ts';
+import { CallFailed } from './failures.ts';
 import { openRetries, type RetryPolicy } from './retries.ts';
 import { type ProposedEvent, proposedEvent } from './proposed-events.ts';
 import type { Place, Reads } from './reads.ts';
+import type { StreamNames } from './stream-names.ts';
 
 export type AppendsOptions = Readonly<{
   connection: EventStoreConnection;
   patience: RetryPolicy;
   answerMilliseconds: number;
+  onServer: StreamNames['onServer'];
   codec: Codec;
   limitBytes: number;
   whatIsAt: Reads['whatIsAt'];
@@ -21,7 +30,7 @@ export type Appends = Readonly<{
   /**
    * Writes all or none, once, however often it must be sent. Appends of one stream are not put in order here: what builds on
    * an append is decided once that is answered, since the server would take it though its forerunner lost a race.
-   * @throws WrongExpectedRevision, StoreUnavailable (the events may be there or not), AppendTooLarge
+   * @throws WrongExpectedRevision, StoreUnavailable (nothing was written), AppendInDoubt, AppendTooLarge
    */
   append: (stream: string, expected: bigint, events: readonly Sealed[]) => Promise<Appended>;
   /** Takes no more, and resolves when those under way are settled. */
@@ -65,13 +74,20 @@ export function openAppends({ codec, limitBytes, whatIsAt, ...session }: Appends
 
   async function write(stream: string, expected: bigint, events: readonly ProposedEvent[]): Promise<Appended> {
     const tries = openRetries(session.patience);
+    let isInDoubt = false;
     for (;;) {
+      let isAsked = false;
       try {
+        const open = await currentSession.get();
+        isAsked = true;
         // The same ids at the same revision each time: the server takes them once.
-        const answer = await (await currentSession.get()).append(stream, expected, events);
+        const answer = await open.append(stream, expected, events);
         return await accepted(stream, expected, events, answer);
       } catch (failure) {
-        await tries.again(failure);
+        isInDoubt ||= isAsked && mayBeMade(failure);
+        await tries.again(failure).catch((last: unknown) => {
+          throw isInDoubt && last instanceof StoreUnavailable ? new AppendInDoubt(last.message, { cause: last }) : last;
+        });
       }
     }
   }
@@ -92,10 +108,15 @@ export function openAppends({ codec, limitBytes, whatIsAt, ...session }: Appends
   }
 }
 
-type SessionOptions = Pick<AppendsOptions, 'connection' | 'patience' | 'answerMilliseconds'>;
+/** A stream that is elsewhere, and that could not be looked at, may be there because of us. */
+function mayBeMade(failure: unknown): boolean {
+  return failure instanceof CallFailed ? !failure.isUndone : failure instanceof StoreUnavailable;
+}
+
+type SessionOptions = Pick<AppendsOptions, 'connection' | 'patience' | 'answerMilliseconds' | 'onServer'>;
 
 /** The session that is open, or the next one. */
-function openSessions({ connection, patience, answerMilliseconds }: SessionOptions): Readonly<{
+function openSessions({ connection, patience, answerMilliseconds, onServer }: SessionOptions): Readonly<{
   get: () => Promise<AppendSession>;
   close: () => void;
 }> {
@@ -109,7 +130,7 @@ function openSessions({ connection, patience, answerMilliseconds }: SessionOptio
   };
 
   async function get(): Promise<AppendSession> {
-    const opening = (session ??= openAppendSession(connection, patience.clock, answerMilliseconds));
+    const opening = (session ??= openAppendSession(connection, patience.clock, answerMilliseconds, onServer));
     try {
       const opened = await opening;
       if (opened.isOpen()) return opened;

@@ -13,6 +13,10 @@ export type EventStoreConnection = Readonly<{
   name: string;
   /** One call on the leader. What it rejects with says whether the next call should look for another node. */
   call: <T>(action: Action<T>) => Promise<T>;
+  /** An answer has come: the server is there. */
+  gotThrough: () => void;
+  /** Resolves at the next answer to any call. */
+  nextAnswer: () => Promise<void>;
   close: () => void;
 }>;
 
@@ -23,15 +27,23 @@ type Opened = Readonly<{ endpoint: Endpoint; channel: Channel; stub: streamServi
  * its connection is not used, since it waits up to two minutes for a server that is back (see docs/adr).
  */
 export function openConnection(settings: ConnectionSettings): EventStoreConnection {
-  const { nodes, channel: credentials, name } = settings;
+  const { nodes, secured, name } = settings;
   const options = channelOptions(settings);
   const metadata = callMetadata(settings);
   let current: Promise<Opened> | undefined;
   let next: Endpoint | undefined;
   let failed: Endpoint | undefined;
+  let waiting: (() => void)[] = [];
 
   return {
     name,
+    gotThrough: () => {
+      if (waiting.length === 0) return;
+      const woken = waiting;
+      waiting = [];
+      for (const wake of woken) wake();
+    },
+    nextAnswer: () => new Promise((resolve) => void waiting.push(resolve)),
     call: async (action) => {
       const opening = (current ??= open());
       const opened = await opening.catch((error: unknown) => {
@@ -54,7 +66,8 @@ export function openConnection(settings: ConnectionSettings): EventStoreConnecti
     const endpoint =
       next ?? ('only' in nodes ? nodes.only : await discoverLeader(nodes.seeds, failed, settings, options));
     next = undefined;
-    const channel = new Channel(`${endpoint.address}:${endpoint.port}`, credentials, options);
+    const { credentials, options: own } = secured(endpoint);
+    const channel = new Channel(`${endpoint.address}:${endpoint.port}`, credentials, { ...options, ...own });
     return {
       endpoint,
       channel,

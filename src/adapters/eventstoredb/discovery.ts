@@ -30,10 +30,11 @@ export async function discoverLeader(
 
 function askMembers(
   { address, port }: Endpoint,
-  { channel, gossipMilliseconds }: ConnectionSettings,
+  { secured, gossipMilliseconds }: ConnectionSettings,
   options: ChannelOptions,
 ): Promise<gossip.ClusterInfo> {
-  const client = new gossipServices.GossipClient(`${address}:${port}`, channel, options);
+  const { credentials, options: own } = secured({ address, port });
+  const client = new gossipServices.GossipClient(`${address}:${port}`, credentials, { ...options, ...own });
   return new Promise((resolve, reject) => {
     const deadline = Date.now() + gossipMilliseconds;
     client.read(new shared.Empty(), new Metadata(), { deadline }, (error, cluster) => {

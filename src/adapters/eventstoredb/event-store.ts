@@ -11,9 +11,12 @@ import { CallFailed, failureOf } from './failures.ts';
 import { follow } from './follow.ts';
 import { openRetryingReads, type RetryingReads } from './passes.ts';
 import { openProgress } from './progress.ts';
-import { readEnd } from './read-requests.ts';
+import { readEnd, readStreamForwards } from './read-requests.ts';
+import { hashOf } from './recorded-events.ts';
+import { openEndOfLog } from './end-of-log.ts';
 import { openReads } from './reads.ts';
 import { takesBatches } from './server-features.ts';
+import { streamNames } from './stream-names.ts';
 
 export type EventStoreDbOptions = Readonly<{
   /** `esdb://…`, `esdb+discover://…`, or the same with `kurrentdb`. */
@@ -23,9 +26,15 @@ export type EventStoreDbOptions = Readonly<{
   log: Log;
   /** The stream categories that are ours; the server may hold others. */
   categories: readonly string[];
+  /** What the names of our streams have before them on the server (default: nothing). */
+  streamPrefix?: string;
+  /** The position up to which somebody has looked through the log before (the saved views), asked for when it is first needed. */
+  lookedThrough?: () => Promise<bigint | undefined>;
+  /** A stream that every log of ours has: one without the prefix is not passed over where there is none with it. */
+  streamOfEveryLog?: string;
   /** How long a caller waits for a server that is away. */
   patienceMilliseconds?: number;
-  /** How long one call may go without an answer before it is made anew. */
+  /** How long one call may go without an answer before it is made again. */
   answerMilliseconds?: number;
   /** The server's `MaxAppendSize`. */
   appendLimitBytes?: number;
@@ -45,16 +54,19 @@ export async function openEventStoreDb(options: EventStoreDbOptions): Promise<Ev
   const { signal } = closing;
   // Each append that waits for the next try listens to it.
   setMaxListeners(0, signal);
-  const prefixes = categories.map((category) => `${category}-`);
+  const names = streamNames(options.streamPrefix ?? '', categories);
+  const { onServer } = names;
   const patience = { clock, name: connection.name, milliseconds: patienceMilliseconds, signal };
   const passes = openRetryingReads(connection, patience, answerMilliseconds);
   const progress = openProgress();
-  const reads = openReads({ passes, codec, prefixes, progress });
-  const { whatIsAt, end } = reads;
-  const limitBytes = appendLimitBytes;
-  const appends = openAppends({ connection, patience, answerMilliseconds, codec, limitBytes, whatIsAt });
+  const lookedThrough = options.lookedThrough ?? (() => Promise.resolve(undefined));
+  const end = openEndOfLog({ passes, prefixes: names.starts, progress, clock, log, lookedThrough });
   const silenceMilliseconds = answerMilliseconds;
-  const followed = { connection, codec, clock, log, prefixes, progress, end, silenceMilliseconds, closed: signal };
+  const reads = openReads({ passes, codec, names, progress, end, silenceMilliseconds });
+  const { whatIsAt } = reads;
+  const limitBytes = appendLimitBytes;
+  const appends = openAppends({ connection, patience, answerMilliseconds, onServer, codec, limitBytes, whatIsAt });
+  const followed = { connection, codec, clock, log, names, progress, end, silenceMilliseconds, closed: signal };
   const close = async (): Promise<void> => {
     await appends.close();
     closing.abort(new StoreUnavailable('the event store is closed'));
@@ -63,6 +75,7 @@ export async function openEventStoreDb(options: EventStoreDbOptions): Promise<Ev
 
   try {
     await probe(connection, passes, answerMilliseconds);
+    await refuseOtherPrefix(connection.name, passes, options);
   } catch (error) {
     await close();
     throw error;
@@ -73,11 +86,33 @@ export async function openEventStoreDb(options: EventStoreDbOptions): Promise<Ev
     revision: reads.revision,
     append: appends.append,
     readAll: reads.all,
-    follow: (after, until, passed = () => undefined) => follow(followed, after, until, passed),
+    follow: (after, until, told = {}) => follow(followed, after, until, told),
     end,
     eventAt: reads.eventAt,
     close,
   };
+}
+
+const LOGIN_ADVICE =
+  'the login must be valid, and may read $all: edgeward stores grant LOGIN --as CONNECTION_STRING_OF_AN_ADMINISTRATOR gives it that right';
+
+/** A log that was begun without the prefix would look like an empty one. */
+async function refuseOtherPrefix(
+  name: string,
+  passes: RetryingReads,
+  { streamPrefix = '', streamOfEveryLog }: EventStoreDbOptions,
+): Promise<void> {
+  if (streamPrefix === '' || streamOfEveryLog === undefined) return;
+  const firstOf = async (stream: string) => (await passes.some(readStreamForwards(stream, 0n, 1)))[0];
+  if ((await firstOf(`${streamPrefix}${streamOfEveryLog}`)) !== undefined) return;
+  const other = await firstOf(streamOfEveryLog);
+  if (other === undefined || hashOf(other) === '') return;
+  const ways =
+    'set EVENT_STORE_STREAM_PREFIX to nothing to go on with it, or move it: edgeward stores copy --from-prefix ""';
+  throw new StoreRefused(
+    'other-prefix',
+    `EventStoreDB at ${name} holds a log of edgeward whose streams have no prefix, and none under ${streamPrefix}: ${ways}`,
+  );
 }
 
 /** Whether this server will do, before anyone relies on it. */
@@ -90,8 +125,7 @@ async function probe(connection: EventStoreConnection, passes: RetryingReads, mi
     const failure = error instanceof StoreUnavailable ? error.cause : failureOf(error);
     const message = failure instanceof Error ? failure.message : String(failure);
     if (failure instanceof CallFailed && failure.denied) {
-      const advice = 'the login must be valid and may read $all (a member of $ops may)';
-      throw new StoreRefused('login-refused', `EventStoreDB at ${name} refused: ${advice}`, { cause: error });
+      throw new StoreRefused('login-refused', `EventStoreDB at ${name} refused: ${failure.message}; ${LOGIN_ADVICE}`);
     }
     throw new StoreRefused('unreachable', `EventStoreDB at ${name} can't be reached: ${message}`, { cause: error });
   }

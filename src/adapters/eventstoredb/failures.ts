@@ -6,11 +6,24 @@ export class CallFailed extends Error {
   override readonly name = 'CallFailed';
   /** The login was refused: another try is no better. */
   readonly denied: boolean;
-  constructor(message: string, denied: boolean, options?: ErrorOptions) {
+  /** What was asked was certainly not done: it was never sent, or the server has said so. */
+  readonly isUndone: boolean;
+  constructor(message: string, denied: boolean, options: ErrorOptions & Readonly<{ isUndone?: boolean }> = {}) {
     super(message, options);
     this.denied = denied;
+    this.isUndone = denied || (options.isUndone ?? false);
   }
 }
+
+/** Nothing has come for so long, though the call stands. */
+export class SilentCall extends CallFailed {
+  constructor(milliseconds: number) {
+    super(`no answer for ${milliseconds} ms`, false);
+  }
+}
+
+/** As the channel says it when there was no connection at all, and a server that is starting, or whose cluster has no leader. */
+const NEVER_SENT = /No connection established|Name resolution failed|Server Is Not Ready/;
 
 const DENIED: ReadonlySet<string> = new Set(['access-denied']);
 const PASSING: ReadonlySet<string> = new Set([
@@ -33,7 +46,8 @@ export function failureOf(error: unknown): Error {
   const message = converted.message || converted.type;
   if (DENIED.has(converted.type))
     return new CallFailed(`login refused, or not permitted: ${message}`, true, { cause: error });
-  return PASSING.has(converted.type) ? new CallFailed(message, false, { cause: error }) : converted;
+  const isUndone = NEVER_SENT.test(message);
+  return PASSING.has(converted.type) ? new CallFailed(message, false, { cause: error, isUndone }) : converted;
 }
 
 /** What a caller of the port gets when its patience is over. */

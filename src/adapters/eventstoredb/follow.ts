@@ -1,36 +1,33 @@
 import type { Codec } from '../../events/codec.ts';
 import type { RecordedEvent } from '../../kernel/event.ts';
 import type { Clock } from '../../ports/clock.ts';
-import { StoreUnavailable } from '../../ports/event-store.ts';
+import { BEGINNING, type Following, StoreUnavailable } from '../../ports/event-store.ts';
 import type { Log } from '../../ports/log.ts';
-import { openBackoff } from '../../concurrency/backoff.ts';
+import { type Backoff, openBackoff } from '../../concurrency/backoff.ts';
 import type { EventStoreConnection } from './connection.ts';
 import { CallFailed } from './failures.ts';
-import { eventsIn } from './passes.ts';
+import { Looking } from './looking.ts';
 import type { Progress } from './progress.ts';
 import { subscribeToAll } from './read-requests.ts';
-import { placeAfter } from './reads.ts';
-import { type AllPosition, positionOf, recordedEvent } from './recorded-events.ts';
+import type { ReadResponse } from './read-responses.ts';
+import { recordedEvent } from './recorded-events.ts';
 import { responsePages } from './response-pages.ts';
-import type { streams } from './protocol.ts';
+import type { StreamNames } from './stream-names.ts';
 
 export type FollowOptions = Readonly<{
   connection: EventStoreConnection;
   codec: Codec;
   clock: Clock;
   log: Log;
-  prefixes: readonly string[];
+  names: StreamNames;
   progress: Progress;
   /** The position of our newest event. */
   end: () => Promise<bigint>;
   /** A subscription that says nothing for this long is checked against the end of the log. */
   silenceMilliseconds: number;
-  /** The store is closed, with the error of whoever goes on using it. */
+  /** The store is closed, with the error that later calls get. */
   closed: AbortSignal;
 }>;
-
-/** How far one follower is: the last event that it handed on, and the place that the server has looked through. */
-type Mark = { handed: bigint; reached: AllPosition | undefined };
 
 /**
  * Subscribes to our streams after a position, and again whenever the subscription breaks, for ever, from where it was:
@@ -40,69 +37,68 @@ export async function* follow(
   options: FollowOptions,
   after: bigint,
   signal: AbortSignal,
-  passed: (position: bigint) => void,
+  { passed, isFollowed }: Following,
 ): AsyncGenerator<readonly RecordedEvent[], void, undefined> {
-  const { clock, log, codec, progress, closed } = options;
+  const { clock, log, codec, names, progress, closed } = options;
   const over = AbortSignal.any([signal, closed]);
   const backOff = openBackoff(clock);
-  const mark: Mark = { handed: after, reached: placeAfter(after) };
+  const seen = new Looking(after, progress.placeAfter(after));
   while (!over.aborted) {
     try {
-      for await (const responses of subscription(options, mark, over)) {
+      for await (const responses of subscription(options, seen, over)) {
+        isFollowed?.(true);
         backOff.reset();
-        const events = newEvents(responses, mark, codec);
+        const looked = seen.reached();
+        const events = seen.take(responses).map((event) => recordedEvent(event, codec, names));
         if (events.length > 0) yield events;
-        const looked = mark.reached;
-        mark.reached = later(looked, lastCheckpoint(responses));
-        if (mark.reached === undefined) continue;
-        progress.tell({ newest: mark.handed, reached: mark.reached });
-        if (mark.reached !== looked && mark.reached.commit > mark.handed) passed(mark.reached.commit);
+        const reached = seen.reached();
+        if (reached === undefined) continue;
+        progress.tell({ newest: seen.handed(), reached });
+        if (reached !== looked && reached.commit > seen.handed()) passed?.(reached.commit);
       }
       if (!over.aborted) throw new CallFailed('the server ended the subscription', false);
     } catch (failure) {
       if (!(failure instanceof CallFailed) && !(failure instanceof StoreUnavailable)) throw failure;
       if (over.aborted) break;
+      isFollowed?.(false);
       log.warn(
-        { error: failure, after: String(mark.handed) },
+        { error: failure, after: String(seen.handed()) },
         'the subscription to the event store broke; subscribing again',
       );
-      await backOff.wait(over).catch(() => undefined);
+      await untilWorthATry(options, backOff, over);
     }
   }
   if (!signal.aborted) closed.throwIfAborted();
 }
 
+const FIRST_MILLISECONDS = 50;
+
+/** Once any other call has got an answer, the server is there, and there is nothing to wait for. */
+async function untilWorthATry(
+  { clock, connection }: FollowOptions,
+  backOff: Backoff,
+  over: AbortSignal,
+): Promise<void> {
+  const waited = new AbortController();
+  const either = AbortSignal.any([over, waited.signal]);
+  await clock.wait(FIRST_MILLISECONDS, over).catch(() => undefined);
+  const rest = backOff.wait(either).catch(() => undefined);
+  await Promise.race([rest, connection.nextAnswer()]);
+  waited.abort();
+  await rest;
+}
+
 function subscription(
-  { connection, clock, prefixes, end, silenceMilliseconds }: FollowOptions,
-  mark: Mark,
+  { connection, clock, names, end, silenceMilliseconds }: FollowOptions,
+  seen: Looking,
   signal: AbortSignal,
-): AsyncIterable<readonly streams.ReadResp[]> {
+): AsyncIterable<readonly ReadResponse[]> {
+  seen.beginAgain();
   // Silence is the rule in a quiet log; it is a fault when the log has gone on without us.
-  const isAlive = async (): Promise<boolean> => (await end()) <= mark.handed;
-  const request = subscribeToAll(mark.reached, prefixes);
+  const isAlive = async (): Promise<boolean> => {
+    const newest = await end();
+    return newest <= seen.handed() || newest <= (seen.reached()?.commit ?? BEGINNING);
+  };
+  const request = subscribeToAll(seen.reached(), names.starts);
   return responsePages(request, { connection, clock, signal, silenceMilliseconds, isAlive });
-}
-
-/** What comes after the mark, which moves on with it; a server may deliver an event twice. */
-function newEvents(responses: readonly streams.ReadResp[], mark: Mark, codec: Codec): readonly RecordedEvent[] {
-  const events: RecordedEvent[] = [];
-  for (const event of eventsIn(responses)) {
-    const place = positionOf(event);
-    if (place.commit <= mark.handed) continue;
-    events.push(recordedEvent(event, codec));
-    mark.handed = place.commit;
-    mark.reached = later(mark.reached, place);
-  }
-  return events;
-}
-
-function lastCheckpoint(responses: readonly streams.ReadResp[]): AllPosition | undefined {
-  const checkpoint = responses.findLast((response) => response.hasCheckpoint())?.getCheckpoint();
-  if (checkpoint === undefined) return undefined;
-  return { commit: BigInt(checkpoint.getCommitPosition()), prepare: BigInt(checkpoint.getPreparePosition()) };
-}
-
-function later(one: AllPosition | undefined, other: AllPosition | undefined): AllPosition | undefined {
-  if (one === undefined || other === undefined) return one ?? other;
-  return other.commit > one.commit || (other.commit === one.commit && other.prepare > one.prepare) ? other : one;
 }

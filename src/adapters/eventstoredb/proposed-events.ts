@@ -2,19 +2,30 @@ import type { Sealed } from '../../kernel/event.ts';
 import { NO_STREAM } from '../../ports/event-store.ts';
 import { shared, streams } from './protocol.ts';
 
-/** One event as it goes over the wire. `bytes` is what the server counts against its limit. */
+/** One event as it goes over the wire. `bytes` is what the server counts against its limit: the data alone. */
 export type ProposedEvent = Readonly<{ id: string; message: streams.BatchAppendReq.ProposedMessage; bytes: number }>;
 
 /** JSON with the metadata as the store knows them (`$correlationId`, `$causationId`), so that its own tools understand our events. `json`: the event's data. */
 export function proposedEvent(event: Sealed, json: string): ProposedEvent {
   const data = Buffer.from(json);
   const metadata = Buffer.from(JSON.stringify(event.metadata));
+  const message = proposedMessage(event.id, event.type, data, metadata);
+  return { id: event.id, message, bytes: data.length };
+}
+
+/** Data in JSON, and metadata in JSON or none, as a message. */
+export function proposedMessage(
+  id: string,
+  type: string,
+  data: Uint8Array,
+  metadata: Uint8Array,
+): streams.BatchAppendReq.ProposedMessage {
   const message = new streams.BatchAppendReq.ProposedMessage();
-  message.setId(uuid(event.id));
-  message.getMetadataMap().set('type', event.type).set('content-type', 'application/json');
+  message.setId(uuid(id));
+  message.getMetadataMap().set('type', type).set('content-type', 'application/json');
   message.setData(data);
   message.setCustomMetadata(metadata);
-  return { id: event.id, message, bytes: data.length + metadata.length + event.type.length * 2 };
+  return message;
 }
 
 /** One append of a batch call, whole in one message. */

@@ -1,5 +1,5 @@
 import { streamIdentifier } from './proposed-events.ts';
-import type { AllPosition } from './recorded-events.ts';
+import type { AllPosition } from './read-responses.ts';
 import { shared, streams } from './protocol.ts';
 
 const { Options } = streams.ReadReq;
@@ -38,7 +38,7 @@ export function readAllEnd(prefixes: readonly string[]): streams.ReadReq {
   return request(options.setCount('1').setFilter(streamFilter(prefixes)));
 }
 
-/** The newest event of all, whoever wrote it. */
+/** The newest event of all, those of other applications included. */
 export function readEnd(): streams.ReadReq {
   const all = new Options.AllOptions().setEnd(new shared.Empty());
   const options = new Options().setAll(all).setReadDirection(Options.ReadDirection.BACKWARDS);

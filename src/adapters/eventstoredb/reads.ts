@@ -1,17 +1,23 @@
 import type { Codec } from '../../events/codec.ts';
 import type { RecordedEvent } from '../../kernel/event.ts';
-import { BEGINNING, type EventStore, NO_STREAM } from '../../ports/event-store.ts';
-import type { RetryingReads, WireEvent } from './passes.ts';
+import { type EventStore, NO_STREAM } from '../../ports/event-store.ts';
+import { NEAR_BYTES } from './end-of-log.ts';
+import { SilentCall } from './failures.ts';
+import { Looking } from './looking.ts';
+import type { RetryingReads } from './passes.ts';
 import type { Progress } from './progress.ts';
-import { readAllEnd, readAllForwards, readStreamEnd, readStreamForwards } from './read-requests.ts';
-import { type AllPosition, hashOf, idOf, positionOf, recordedEvent } from './recorded-events.ts';
+import { readAllForwards, readStreamEnd, readStreamForwards, subscribeToAll } from './read-requests.ts';
+import type { WireEvent } from './read-responses.ts';
+import type { StreamNames } from './stream-names.ts';
+import { hashOf, recordedEvent } from './recorded-events.ts';
 
 export type ReadsOptions = Readonly<{
   passes: RetryingReads;
   codec: Codec;
-  /** What the names of our streams start with. */
-  prefixes: readonly string[];
+  names: StreamNames;
   progress: Progress;
+  end: () => Promise<bigint>;
+  silenceMilliseconds: number;
 }>;
 
 /** Where an event is, whatever it says. */
@@ -21,78 +27,78 @@ export type Reads = Readonly<{
   stream: (stream: string, after: bigint) => AsyncIterable<readonly RecordedEvent[]>;
   revision: (stream: string) => Promise<bigint>;
   all: (after: bigint) => AsyncIterable<readonly RecordedEvent[]>;
-  end: () => Promise<bigint>;
   eventAt: EventStore['eventAt'];
   /** A stretch of a stream. */
   whatIsAt: (stream: string, from: bigint, count: number) => Promise<readonly Place[]>;
 }>;
 
-/** More of ours than this since the farthest that anyone has looked: then the way back from the end is the shorter one. */
-const RECENT_MAX = 64;
-/** The way back from the end may lead through very many events of others before it meets one of ours. */
-const SEARCH_MILLISECONDS = 30_000;
-
-export function openReads({ passes, codec, prefixes, progress }: ReadsOptions): Reads {
+export function openReads({ passes, codec, names, progress, end, silenceMilliseconds }: ReadsOptions): Reads {
+  const { onServer, starts: prefixes } = names;
   return {
     stream,
     revision: async (name) => {
-      const [newest] = await passes.some(readStreamEnd(name));
+      const [newest] = await passes.some(readStreamEnd(onServer(name)));
       return newest === undefined ? NO_STREAM : placeOf(newest).revision;
     },
     all,
-    end,
     // By its stream: at a place of `$all` where no record begins, a server fails instead of finding nothing.
     eventAt: async (name, revision) => {
-      const [found] = await passes.some(readStreamForwards(name, revision, 1));
+      const [found] = await passes.some(readStreamForwards(onServer(name), revision, 1));
       if (found === undefined || placeOf(found).revision !== revision) return undefined;
-      return { position: positionOf(found).commit, hash: hashOf(found) };
+      return { position: found.position.commit, hash: hashOf(found) };
     },
-    whatIsAt: async (name, from, count) => (await passes.some(readStreamForwards(name, from, count))).map(placeOf),
+    whatIsAt: async (name, from, count) =>
+      (await passes.some(readStreamForwards(onServer(name), from, count))).map(placeOf),
   };
 
   async function* stream(name: string, after: bigint): AsyncGenerator<readonly RecordedEvent[], void, undefined> {
     let last = after;
-    for await (const page of passes.pages(() => readStreamForwards(name, last + 1n))) {
-      const events = page.map((event) => recordedEvent(event, codec));
+    for await (const page of passes.pages(() => readStreamForwards(onServer(name), last + 1n))) {
+      const events = page.map((event) => recordedEvent(event, codec, names));
       last = events.at(-1)?.revision ?? last;
       yield events;
     }
   }
 
+  /** A server says nothing while it passes over what others wrote; after too much of that a subscription says how far it is. */
   async function* all(after: bigint): AsyncGenerator<readonly RecordedEvent[], void, undefined> {
     const until = await end();
-    let last = after;
-    if (last >= until) return;
-    for await (const page of passes.pages(() => readAllForwards(placeAfter(last), prefixes))) {
-      // Reading starts at its position, which we have already, and goes on beyond what was the end when it was asked for.
-      const events = page
-        .filter((event) => positionOf(event).commit > last && positionOf(event).commit <= until)
-        .map((event) => recordedEvent(event, codec));
-      last = events.at(-1)?.position ?? last;
+    if (after >= until) return;
+    const seen = new Looking(after, progress.placeAfter(after));
+    for (;;) {
+      try {
+        for await (const page of passes.pages(() => readAllForwards(seen.reached(), prefixes), 'ends when silent')) {
+          const events = decoded(seen.takeEvents(page), until);
+          if (events.length > 0) yield events;
+          if (seen.handed() >= until) return;
+        }
+        return;
+      } catch (failure) {
+        if (!(failure instanceof SilentCall)) throw failure;
+      }
+      yield* nearly(seen, until);
+    }
+  }
+
+  /** By a subscription up to the last stretch, or as long as it says something. */
+  async function* nearly(seen: Looking, until: bigint): AsyncGenerator<readonly RecordedEvent[], void, undefined> {
+    const request = () => {
+      seen.beginAgain();
+      return subscribeToAll(seen.reached(), prefixes);
+    };
+    for await (const responses of passes.subscription(request, silenceMilliseconds)) {
+      const events = decoded(seen.take(responses), until);
       if (events.length > 0) yield events;
-      if (last >= until) return;
+      if (seen.hasCaughtUp() || until - (seen.reached()?.commit ?? 0n) <= NEAR_BYTES) return;
     }
   }
 
-  async function end(): Promise<bigint> {
-    const known = progress.farthest();
-    const recent =
-      known === undefined ? undefined : await passes.some(readAllForwards(known.reached, prefixes, RECENT_MAX));
-    if (known !== undefined && recent !== undefined && recent.length < RECENT_MAX) {
-      const newest = recent.at(-1);
-      const position = newest === undefined ? known.newest : positionOf(newest).commit;
-      return position > known.newest ? position : known.newest;
-    }
-    const [newest] = await passes.some(readAllEnd(prefixes), SEARCH_MILLISECONDS);
-    return newest === undefined ? BEGINNING : positionOf(newest).commit;
+  /** Reading goes on beyond what was the end when it was asked for. */
+  function decoded(events: readonly WireEvent[], until: bigint): readonly RecordedEvent[] {
+    return events.filter(({ position }) => position.commit <= until).map((event) => recordedEvent(event, codec, names));
   }
 }
 
-/** The place of a position of ours; undefined: the start. */
-export function placeAfter(position: bigint): AllPosition | undefined {
-  return position <= BEGINNING ? undefined : { commit: position, prepare: position };
-}
-
-function placeOf(event: WireEvent): Place {
-  return { id: idOf(event), revision: BigInt(event.getStreamRevision()), position: positionOf(event).commit };
+function placeOf({ id, revision, position }: WireEvent): Place {
+  return { id, revision, position: position.commit };
 }

@@ -1,10 +1,11 @@
 import type { ClientReadableStream } from '@grpc/grpc-js';
 import type { Clock } from '../../ports/clock.ts';
 import type { EventStoreConnection } from './connection.ts';
-import { CallFailed, failureOf } from './failures.ts';
+import { failureOf, SilentCall } from './failures.ts';
 import { openIdleTimeout, type IdleTimeout } from '../../concurrency/idle-timeout.ts';
 import { yieldToEventLoop } from '../../concurrency/yield-to-event-loop.ts';
-import type { streams } from './protocol.ts';
+import { type streams, streamServices } from './protocol.ts';
+import { readResponse, type ReadResponse } from './read-responses.ts';
 
 export type Reading = Readonly<{
   connection: EventStoreConnection;
@@ -15,6 +16,7 @@ export type Reading = Readonly<{
   isAlive?: () => Promise<boolean>;
 }>;
 
+const { path, requestSerialize } = streamServices.StreamsService.read;
 /** As much as one page holds; reading stops at it until the consumer has taken the page. */
 const PAGE_MAX = 512;
 
@@ -25,7 +27,7 @@ const PAGE_MAX = 512;
 export async function* responsePages(
   request: streams.ReadReq,
   reading: Reading,
-): AsyncGenerator<readonly streams.ReadResp[], void, undefined> {
+): AsyncGenerator<readonly ReadResponse[], void, undefined> {
   const { signal } = reading;
   const buffer = openResponseBuffer(request, reading.connection);
   const silence = openIdleTimeout(reading.clock, reading.silenceMilliseconds);
@@ -53,7 +55,7 @@ export async function* responsePages(
 
 type ResponseBuffer = Readonly<{
   /** What has come since the last time. @throws what failureOf gives, once all that came before the failure is taken. */
-  take: () => readonly streams.ReadResp[];
+  take: () => readonly ReadResponse[];
   isOver: () => boolean;
   /** Resolves at the next change. */
   changed: () => Promise<'changed'>;
@@ -61,8 +63,8 @@ type ResponseBuffer = Readonly<{
 }>;
 
 function openResponseBuffer(request: streams.ReadReq, connection: EventStoreConnection): ResponseBuffer {
-  let buffer: streams.ReadResp[] = [];
-  let call: ClientReadableStream<streams.ReadResp> | undefined;
+  let buffer: ReadResponse[] = [];
+  let call: ClientReadableStream<ReadResponse> | undefined;
   let cancelled = false;
   let over = false;
   let failure: Error | undefined;
@@ -73,9 +75,10 @@ function openResponseBuffer(request: streams.ReadReq, connection: EventStoreConn
       (stub, metadata, options) =>
         new Promise<void>((resolve, reject) => {
           if (cancelled) return resolve();
-          call = stub.read(request, metadata, options);
-          call.on('data', (response: streams.ReadResp) => {
+          call = stub.makeServerStreamRequest(path, requestSerialize, readResponse, request, metadata, options);
+          call.on('data', (response: ReadResponse) => {
             if (cancelled) return;
+            connection.gotThrough();
             buffer.push(response);
             if (buffer.length >= PAGE_MAX) call?.pause();
             wake?.();
@@ -121,6 +124,6 @@ async function nextArrival(buffer: ResponseBuffer, silence: IdleTimeout, reading
     return;
   }
   if (!silence.isOverdue()) return;
-  if (!((await isAlive?.()) ?? false)) throw new CallFailed(`no answer for ${silenceMilliseconds} ms`, false);
+  if (!((await isAlive?.()) ?? false)) throw new SilentCall(silenceMilliseconds);
   silence.heard();
 }

@@ -9,7 +9,7 @@ export type RetryPolicy = Readonly<{ clock: Clock; name: string; milliseconds: n
 export type Tries = Readonly<{
   /** Waits until the next try. @throws StoreUnavailable when there is none; what is no CallFailed as it is. */
   again: (failure: unknown) => Promise<void>;
-  /** Something came through: the time counts anew. */
+  /** Something came through: the time counts from now. */
   progress: () => void;
 }>;
 

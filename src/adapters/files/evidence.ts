@@ -122,7 +122,7 @@ class EvidenceFiles implements EvidenceStore {
     return { ...reference, bytes, keep: () => end(true), release: () => end(false) };
   }
 
-  /** A file that is there already and that nobody of this process is about to give up was kept by somebody before. */
+  /** A file that is there already, and that no upload of this process is about to give up, was kept by an earlier upload. */
   async #place(key: string, claim: string, reference: EvidenceReference): Promise<void> {
     const folder = join(this.#directory, String(reference.customerId));
     if ((await mkdir(folder, { recursive: true, mode: DIRECTORY_MODE })) !== undefined) {

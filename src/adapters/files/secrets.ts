@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { chmodSync, constants, mkdirSync, readdirSync, rmSync } from 'node:fs';
-import { type FileHandle, lstat, open, readdir, rename, unlink } from 'node:fs/promises';
+import { type FileHandle, link, lstat, open, readdir, rename, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Temporal } from '@js-temporal/polyfill';
 import type { KeptSecret, Secrets } from '../../ports/secrets.ts';
@@ -16,7 +16,7 @@ const READ_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBL
 
 /**
  * Secrets as files that only the service's own user can read: one a secret, in a directory of their own, which is made
- * when it is not there. A value is on disk when `put` resolves, and whoever reads sees the old one or the new one, never a part.
+ * when it is not there. A value is on disk when `put` resolves, and a reader sees the old one or the new one, never a part.
  * A file that others may read is refused: the secret in it is no secret any more.
  */
 export function openSecretFiles(directory: string): Secrets {
@@ -33,21 +33,15 @@ export function openSecretFiles(directory: string): Secrets {
         await handle.close();
       }
     },
-    put: async (id, value) => {
-      const file = fileOf(directory, id);
-      const bytes = Buffer.byteLength(value);
-      if (bytes > SECRET_BYTES_MAX)
-        throw new RangeError(`secret ${id} has ${bytes} bytes, at most ${SECRET_BYTES_MAX} fit`);
-      const draft = join(directory, `.${process.pid}-${randomUUID()}`);
-      try {
-        await writeDurably(draft, value);
-        await rename(draft, file);
-      } catch (error) {
-        await unlinkIfThere(draft);
-        throw error;
-      }
-      await syncDirectory(directory);
-    },
+    put: (id, value) => place(directory, { id, value }, rename),
+    putIfAbsent: (id, value) =>
+      place(directory, { id, value }, async (draft, file) => {
+        // A rename would take the place of what is there; a link does not.
+        await link(draft, file).catch((error: unknown) => {
+          if (!hasCode(error, 'EEXIST')) throw error;
+        });
+        await unlink(draft);
+      }),
     remove: async (id) => {
       await unlinkIfThere(fileOf(directory, id));
       await syncDirectory(directory);
@@ -57,6 +51,27 @@ export function openSecretFiles(directory: string): Secrets {
       return (await Promise.all(names.map((id) => keptIn(directory, id)))).filter((kept) => kept !== undefined);
     },
   };
+}
+
+/** Writes a value whole under another name, then moves it to its own. */
+async function place(
+  directory: string,
+  { id, value }: Readonly<{ id: string; value: string }>,
+  move: (draft: string, file: string) => Promise<void>,
+): Promise<void> {
+  const file = fileOf(directory, id);
+  const bytes = Buffer.byteLength(value);
+  if (bytes > SECRET_BYTES_MAX)
+    throw new RangeError(`secret ${id} has ${bytes} bytes, at most ${SECRET_BYTES_MAX} fit`);
+  const draft = join(directory, `.${process.pid}-${randomUUID()}`);
+  try {
+    await writeDurably(draft, value);
+    await move(draft, file);
+  } catch (error) {
+    await unlinkIfThere(draft);
+    throw error;
+  }
+  await syncDirectory(directory);
 }
 
 /** A value is put by making its file; one that was removed meanwhile is not there. */
@@ -144,5 +159,9 @@ async function unlinkIfThere(file: string): Promise<void> {
 }
 
 function isMissing(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ENOENT';
+  return hasCode(error, 'ENOENT');
+}
+
+function hasCode(error: unknown, code: string): boolean {
+  return error instanceof Error && 'code' in error && error.code === code;
 }

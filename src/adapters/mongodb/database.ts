@@ -3,7 +3,6 @@ import type { Clock } from '../../ports/clock.ts';
 import { StoreUnavailable } from '../../ports/event-store.ts';
 import { StoreRefused } from '../../ports/store-refused.ts';
 import { failureOf, isLoginRefused, isNotPermitted } from './failures.ts';
-import { openFreshStart } from './fresh-start.ts';
 
 /** One database, with every use of it bounded and its failures told as the ports tell them. */
 export type MongoDatabase = Readonly<{
@@ -24,11 +23,11 @@ export type MongoDatabaseOptions = Readonly<{
   clock: Clock;
   /** How long one command may take, finding a server included. */
   patienceMilliseconds: number;
-  /** The driver begins anew when no command was answered for this long (default: 10 s). */
+  /** The driver connects again when no command was answered for this long (default: 10 s). */
   freshStartMilliseconds?: number;
 }>;
 
-/** Bounds a command that writes much, and the connection of one that nobody waits for any more. */
+/** Bounds a command that writes much, and the connection of one that is not waited for any more. */
 export const WRITE_MILLISECONDS = 30_000;
 const POOL_MAX = 20;
 const FRESH_START_MILLISECONDS = 10_000;
@@ -118,7 +117,7 @@ function databaseOver(
     const late = clock.wait(milliseconds, answered.signal).then(() => {
       throw new StoreUnavailable(`MongoDB did not answer within ${milliseconds} ms`);
     });
-    // Whoever loses the race may fail later, unheard.
+    // The promise that loses the race may reject later; that is no error.
     late.catch(() => undefined);
     try {
       const answer = await Promise.race([command(), late]);
@@ -150,4 +149,52 @@ function databaseOver(
       await freshStart.close();
     },
   };
+}
+
+/** Has a driver connect again that has found no server for long. */
+type FreshStart = Readonly<{
+  /** A command was answered, whatever the answer. */
+  answered: () => void;
+  /** A command was not. */
+  unanswered: () => void;
+  close: () => Promise<void>;
+}>;
+
+/**
+ * The driver looks for servers by itself. Under load it was seen to go on failing after the server was back, its watch over the server
+ * waiting for ever. Closing and connecting makes new watches; who uses the client notices nothing.
+ */
+function openFreshStart(client: MongoClient, clock: Clock, afterMilliseconds: number): FreshStart {
+  let unansweredSince: number | undefined;
+  let starting: Promise<void> | undefined;
+  let isClosed = false;
+
+  return {
+    answered: () => void (unansweredSince = undefined),
+    unanswered: () => {
+      const now = clock.monotonicMilliseconds();
+      unansweredSince ??= now;
+      if (isClosed || starting !== undefined || now - unansweredSince < afterMilliseconds) return;
+      starting = startAnew().finally(() => {
+        starting = undefined;
+        unansweredSince = undefined;
+      });
+    },
+    close: async () => {
+      isClosed = true;
+      await client.close();
+      await starting;
+    },
+  };
+
+  async function startAnew(): Promise<void> {
+    for (const step of [() => client.close(), () => (isClosed ? undefined : client.connect())]) {
+      try {
+        await step();
+      } catch {
+        // The server is still away: calls of the client fail with it, and connecting is tried again.
+      }
+    }
+    if (isClosed) await client.close();
+  }
 }

@@ -150,7 +150,7 @@ function stored({ records, log, id }: Incoming, reference: EvidenceReference, by
   };
 }
 
-/** Of those that are kept, the oldest is never removed: whoever looks last sees all of them. */
+/** Of those that are kept, the oldest is never removed: the upload that looks last sees all of them. */
 async function keep(records: EvidenceRecords, id: ObjectId, reference: EvidenceReference): Promise<void> {
   if (!(await records.keep(id))) throw new Error(`the evidence ${fileNameOf(reference)} is gone`);
   await records.endClaim(id);

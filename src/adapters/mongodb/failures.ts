@@ -36,7 +36,7 @@ const SOCKET_FAILURES: ReadonlySet<unknown> = new Set([
   'ERR_STREAM_DESTROYED',
 ]);
 
-/** Somebody else made a document of this id. */
+/** Another process made a document of this id. */
 export function isDuplicateKey(error: unknown): boolean {
   return error instanceof MongoServerError && error.code === DUPLICATE_KEY;
 }

@@ -1,9 +1,10 @@
-import type { Collection as View } from '../../ports/read-models.ts';
-import { CollectionGone, type Standing } from '../../ports/read-models.ts';
+import type { UpdateFilter } from 'mongodb';
+import type { Anchor } from '../../ports/event-store.ts';
+import { type Collection as View, CollectionGone, type Standing } from '../../ports/read-models.ts';
+import { anchorAt, anchorText } from '../anchor-text.ts';
 import type { MongoDatabase } from './database.ts';
+import { isDuplicateKey } from './failures.ts';
 import { collectionsOf, makeIndexes } from './guarded-texts.ts';
-import { type Move, type PositionRecords, positionRecords } from './position-records.ts';
-import { type ProjectionRecord, projectionRecords } from './projection-records.ts';
 
 /** Which generations there are of each projection, and how far each has come. */
 export type Generations = Readonly<{
@@ -105,4 +106,130 @@ async function dropOthers(
 
 function gone({ projection }: View): CollectionGone {
   return new CollectionGone(`the generation of ${projection} in use was replaced by another process`);
+}
+
+/** Both only ever grow, so that a late write of an earlier position moves neither back. */
+type PositionRecord = { _id: string; position?: bigint; anchor?: string };
+type Generation = Pick<View, 'projection' | 'generation'>;
+type Place = Pick<Standing, 'position' | 'anchor'>;
+
+/** A generation, and where it stands now. */
+type Move = Readonly<{ view: Generation; position: bigint; anchor?: Anchor | undefined }>;
+
+/** How far each generation has come; apart from what generations there are, which changes seldom, while these change all the time. */
+type PositionRecords = Readonly<{
+  make: (generation: Generation) => Promise<void>;
+  find: (generation: Generation) => Promise<bigint | undefined>;
+  findAll: <T extends Generation>(generations: readonly T[]) => Promise<ReadonlyMap<T, Place>>;
+  /** Moves positions on, never back. Gives how many of the generations there are. */
+  moveOn: (positions: readonly Move[]) => Promise<number>;
+  drop: (generations: readonly Generation[]) => Promise<void>;
+}>;
+
+function positionRecords(db: MongoDatabase): PositionRecords {
+  const { use } = db;
+  const records = db.collection<PositionRecord>('positions');
+  return {
+    make: async (generation) => {
+      try {
+        await use(() => records.insertOne({ _id: idOf(generation) }));
+      } catch (error) {
+        // Another process that races for the same number makes it as well.
+        if (!isDuplicateKey(error)) throw error;
+      }
+    },
+    find: async (generation) => (await use(() => records.findOne({ _id: idOf(generation) })))?.position,
+    findAll: async (generations) => {
+      const byId = new Map(generations.map((generation) => [idOf(generation), generation]));
+      const found = await use(() => records.find({ _id: { $in: [...byId.keys()] } }).toArray());
+      const places = new Map<(typeof generations)[number], Place>();
+      for (const { _id, position, anchor } of found) {
+        const generation = byId.get(_id);
+        if (generation !== undefined) places.set(generation, { position, anchor: anchorAt(position, anchor) });
+      }
+      return places;
+    },
+    moveOn: async (positions) => {
+      // Those that are fed by one projector mostly stand at the same place.
+      const ids = new Map<string, Readonly<{ $max: Omit<PositionRecord, '_id'>; some: string[] }>>();
+      for (const { view, position, anchor } of positions) {
+        const $max = { position, ...(anchor === undefined ? {} : { anchor: anchorText(anchor) }) };
+        const place = `${position} ${$max.anchor}`;
+        const same = ids.get(place);
+        if (same === undefined) ids.set(place, { $max, some: [idOf(view)] });
+        else same.some.push(idOf(view));
+      }
+      const operations = [...ids.values()].map(({ $max, some }) => ({
+        updateMany: { filter: { _id: { $in: some } }, update: { $max } },
+      }));
+      const { matchedCount } = await use(() => records.bulkWrite(operations));
+      return matchedCount;
+    },
+    drop: async (generations) => {
+      await use(() => records.deleteMany({ _id: { $in: generations.map(idOf) } }));
+    },
+  };
+}
+
+function idOf({ projection, generation }: Generation): string {
+  return `${projection}/${generation}`;
+}
+
+/** The generations of one projection, in one document, so that they change in one step. */
+type ProjectionRecord = {
+  _id: string;
+  /** Counts the changes to which generations there are. */
+  revision: number;
+  /** The next number of a generation: none is given twice. */
+  next: number;
+  active?: number;
+  generations: Record<string, { version: number }>;
+};
+
+type ProjectionRecords = Readonly<{
+  find: (projection: string) => Promise<ProjectionRecord | null>;
+  findAll: (projections: readonly string[]) => Promise<ReadonlyMap<string, ProjectionRecord>>;
+  /** Tries a change on the newest state until no other process has come in between; `undefined`: another has won. */
+  untilWon: <T>(projection: string, attempt: (found: ProjectionRecord | null) => Promise<T | undefined>) => Promise<T>;
+  /** Whether the record was still as it was found. `update` names fields by path. */
+  change: (projection: string, found: ProjectionRecord | null, update: RecordUpdate) => Promise<boolean>;
+}>;
+
+type RecordUpdate = Pick<UpdateFilter<ProjectionRecord>, '$set' | '$unset'>;
+
+const RACES_MAX = 50;
+
+function projectionRecords(db: MongoDatabase): ProjectionRecords {
+  const { use } = db;
+  const records = db.collection<ProjectionRecord>('projections');
+  const find = (projection: string): Promise<ProjectionRecord | null> =>
+    use(() => records.findOne({ _id: projection }));
+
+  return {
+    find,
+    findAll: async (projections) => {
+      const found = await use(() => records.find({ _id: { $in: [...new Set(projections)] } }).toArray());
+      return new Map(found.map((record) => [record._id, record]));
+    },
+    untilWon: async (projection, attempt) => {
+      for (let race = 0; race < RACES_MAX; race += 1) {
+        const won = await attempt(await find(projection));
+        if (won !== undefined) return won;
+      }
+      throw new Error(`${projection}: still losing races after ${RACES_MAX} tries`);
+    },
+    change: async (projection, found, update) => {
+      const filter = { _id: projection, revision: found?.revision ?? 0 };
+      try {
+        const changed = { ...update, $inc: { revision: 1 } };
+        const { matchedCount, upsertedCount } = await use(() =>
+          records.updateOne(filter, changed, { upsert: found === null }),
+        );
+        return matchedCount + upsertedCount > 0;
+      } catch (error) {
+        if (isDuplicateKey(error)) return false;
+        throw error;
+      }
+    },
+  };
 }

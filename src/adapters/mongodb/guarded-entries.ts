@@ -41,7 +41,7 @@ export async function writeGuarded(
     );
     left = [...made, ...updated];
     if (left.length === 0) return;
-    // Some are there that were thought not to be, or the other way round, or somebody has newer ones.
+    // Some are there that were thought not to be, or the other way round, or another process has written newer ones.
     const places = await placesOf(guarded, left);
     isThere = (key) => places.has(key);
     isLater = ({ key, at }) => (places.get(key) ?? at) <= at;

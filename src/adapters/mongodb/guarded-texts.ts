@@ -169,7 +169,7 @@ function* inPortions(changes: readonly TextChange[]): Generator<readonly TextCha
   if (portion.length > 0) yield portion;
 }
 
-/** Places that are written here, now and then one, and the newest that was written so long ago that nobody writes it any more. */
+/** Places that are written here, now and then one, and the newest that was written so long ago that no process writes it any more. */
 function placesWritten(clock: Clock): Readonly<{ note: (at: bigint) => void; longAgo: () => bigint | undefined }> {
   let written: readonly Readonly<{ at: bigint; since: number }>[] = [];
   return {

@@ -25,7 +25,7 @@ const EXPIRY_MILLISECONDS = 8_000;
 const POLL_PARTS = 16;
 
 /**
- * Leases in MongoDB. The holder renews; whoever waits takes a lease that it has itself seen unchanged for the whole expiry time,
+ * Leases in MongoDB. The holder renews; a process that waits takes a lease that it has itself seen unchanged for the whole expiry time,
  * by its own monotonic clock: no two clocks are ever compared.
  */
 export function openMongoLeases(options: MongoLeasesOptions): Leases {
@@ -66,7 +66,7 @@ export function openMongoLeases(options: MongoLeasesOptions): Leases {
       const fence = await take(name, token);
       return typeof fence === 'bigint' ? hold(name, token, fence, before) : { heldBy: fence.heldBy };
     } catch (error) {
-      // The record may be ours without our knowing: then nobody should have to wait until it runs out.
+      // The record may be ours without our knowing: then no process should have to wait until it runs out.
       const attempted = attempts.get(name);
       if (attempted !== undefined) records.release(attempted).catch(() => undefined);
       throw error;

@@ -2,17 +2,15 @@ import type { Clock } from '../../ports/clock.ts';
 import type { EvidenceStore } from '../../ports/evidence.ts';
 import type { Leases } from '../../ports/leases.ts';
 import type { Log } from '../../ports/log.ts';
-import type { ReadModels } from '../../ports/read-models.ts';
-import type { Snapshots } from '../../ports/snapshots.ts';
-import { openMongoDatabase } from './database.ts';
-import { openMongoEvidence } from './evidence.ts';
+import type { ReadModels, Snapshot, Snapshots } from '../../ports/read-models.ts';
+import { type MongoDatabase, openMongoDatabase } from './database.ts';
 import { makeEvidenceIndexes } from './evidence-records.ts';
-import { makeIndexes } from './guarded-texts.ts';
+import { openMongoEvidence } from './evidence.ts';
+import { makeIndexes, openGuardedTexts } from './guarded-texts.ts';
 import { makeLeaseIndex } from './lease-records.ts';
 import { openMongoLeases } from './leases.ts';
 import { makeRateLimitIndex, type MongoRateLimitStore, openMongoRateLimitStore } from './rate-limit-store.ts';
 import { openMongoReadModels } from './read-models.ts';
-import { openMongoSnapshots, SNAPSHOTS } from './snapshots.ts';
 
 export type MongoDbOptions = Readonly<{
   /** `mongodb://…` or `mongodb+srv://…`; the database is the one that it names, or `edgeward`. */
@@ -23,7 +21,7 @@ export type MongoDbOptions = Readonly<{
   label: string;
   /** How long one use of the database may take, finding a server included. */
   patienceMilliseconds?: number;
-  /** The driver begins anew when no command was answered for this long. */
+  /** The driver connects again when no command was answered for this long. */
   freshStartMilliseconds?: number;
   /** Another may take a lease that was not renewed for this long. */
   leaseExpiryMilliseconds?: number;
@@ -36,6 +34,8 @@ export type MongoDb = Readonly<{
   snapshots: Snapshots;
   leases: Leases;
   rateLimits: MongoRateLimitStore;
+  /** Counts of logins, of a quarter of an hour each. */
+  loginCounts: MongoRateLimitStore;
   evidence: EvidenceStore;
   /** Releases the leases, then closes the connections. */
   close: () => Promise<void>;
@@ -76,10 +76,45 @@ export async function openMongoDb(options: MongoDbOptions): Promise<MongoDb> {
     snapshots: openMongoSnapshots(db, clock),
     leases,
     rateLimits: openMongoRateLimitStore(db, clock),
+    loginCounts: openMongoRateLimitStore(db, clock, LOGIN_MILLISECONDS, 'logins'),
     evidence: openMongoEvidence({ db, clock, log, ...abandoned }),
     close: async () => {
       await leases.close();
       await db.close();
     },
   };
+}
+
+const LOGIN_MILLISECONDS = 15 * 60_000;
+
+/** Where they are kept. */
+const SNAPSHOTS = 'snapshots';
+
+/** Snapshots in MongoDB, the newest of each stream: an older one never takes the place of a newer one. */
+function openMongoSnapshots(db: MongoDatabase, clock: Clock): Snapshots {
+  const texts = openGuardedTexts(db, SNAPSHOTS, clock);
+  return {
+    load: async (stream) => {
+      const text = (await texts.load([stream])).get(stream);
+      return text === undefined ? undefined : snapshotIn(text);
+    },
+    save: (stream, snapshot) => texts.write(snapshot.revision, [{ key: stream, text: textOf(snapshot) }]),
+  };
+}
+
+/** A line about the state, then the state as it is: quoting so much text once more would cost as much as making it. */
+function textOf({ version, revision, hash, at, json }: Snapshot): string {
+  return `${JSON.stringify({ version, revision: String(revision), hash, at })}\n${json}`;
+}
+
+/** What can't be read is no snapshot: it is only a cache. */
+function snapshotIn(text: string): Snapshot | undefined {
+  const end = text.indexOf('\n');
+  const about: unknown = JSON.parse(text.slice(0, end));
+  if (typeof about !== 'object' || about === null) return undefined;
+  if (!('version' in about && 'revision' in about && 'hash' in about && 'at' in about)) return undefined;
+  const { version, revision, hash, at } = about;
+  if (typeof version !== 'number' || typeof revision !== 'string') return undefined;
+  if (typeof hash !== 'string' || typeof at !== 'string') return undefined;
+  return { version, revision: BigInt(revision), hash, at, json: text.slice(end + 1) };
 }

@@ -23,7 +23,9 @@ type Count = { _id: string; hits: number; resetAt: Date; startedAt?: Date; seenA
 /** A window that this server has seen, and when it ends by its own monotonic clock. */
 type Window = Readonly<{ resetAt: Date; endsAt: number }>;
 
-const COLLECTION = 'rateLimits';
+/** Counts with windows of different lengths are swept at different times, so that each kind is kept by itself. */
+const COLLECTIONS = { requests: 'rateLimits', logins: 'loginCounts' } as const;
+type Counted = keyof typeof COLLECTIONS;
 const ANSWER_MILLISECONDS = 2_000;
 const SWEEP_MILLISECONDS = 60_000;
 const SWEPT_MAX = 50_000;
@@ -35,7 +37,8 @@ const WRITE = { writeConcern: { w: 1 } } as const;
 
 /** Makes the index by which old counts are found. */
 export async function makeRateLimitIndex(db: MongoDatabase): Promise<void> {
-  await db.use(() => db.collection<Count>(COLLECTION).createIndex({ resetAt: 1 }));
+  for (const collection of Object.values(COLLECTIONS))
+    await db.use(() => db.collection<Count>(collection).createIndex({ resetAt: 1 }));
 }
 
 /**
@@ -46,8 +49,9 @@ export function openMongoRateLimitStore(
   db: MongoDatabase,
   clock: Clock,
   windowMilliseconds = 60_000,
+  what: Counted = 'requests',
 ): MongoRateLimitStore {
-  return new RateLimitStore(db, clock, windowMilliseconds);
+  return new RateLimitStore(db, clock, windowMilliseconds, what);
 }
 
 class RateLimitStore implements MongoRateLimitStore {
@@ -55,13 +59,15 @@ class RateLimitStore implements MongoRateLimitStore {
   readonly #db: MongoDatabase;
   readonly #clock: Clock;
   readonly #windows = new Map<string, Window>();
+  readonly #collection: string;
   #length: number;
   #swept: number;
   /** Looked over by the wall clock at the last sweep. What still is as it was a whole window later is over. */
   #suspects: readonly Pick<Count, '_id' | 'resetAt'>[] = [];
 
-  constructor(db: MongoDatabase, clock: Clock, windowMilliseconds: number) {
+  constructor(db: MongoDatabase, clock: Clock, windowMilliseconds: number, what: Counted) {
     this.#db = db;
+    this.#collection = COLLECTIONS[what];
     this.#clock = clock;
     this.#length = windowMilliseconds;
     this.#swept = clock.monotonicMilliseconds();
@@ -180,6 +186,6 @@ class RateLimitStore implements MongoRateLimitStore {
   }
 
   #use<T>(command: (counts: Collection<Count>) => Promise<T>): Promise<T> {
-    return this.#db.use(() => command(this.#db.collection<Count>(COLLECTION)), ANSWER_MILLISECONDS);
+    return this.#db.use(() => command(this.#db.collection<Count>(this.#collection)), ANSWER_MILLISECONDS);
   }
 }

@@ -3,7 +3,7 @@ import { crc32 } from 'node:zlib';
 /** Digests stay numbers that add up exactly. */
 const DIGEST_LIMIT = 2 ** 48;
 
-/** CRC-32 over a name and what stands under it: finds what a disk or a copy has changed, not what somebody has changed on purpose. */
+/** CRC-32 over a name and what stands under it: finds what a disk or a copy has changed, not what was changed on purpose. */
 export function checksumOf(name: string, text: string): number {
   return crc32(text, crc32(`${name}\0`));
 }

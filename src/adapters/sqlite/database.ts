@@ -1,6 +1,7 @@
 import { closeSync, openSync } from 'node:fs';
-import Database from 'better-sqlite3';
+import type Database from 'better-sqlite3';
 import { isCode } from './sqlite-failures.ts';
+import { openSqlite } from './sqlite-library.ts';
 
 /** What a file is for, so that no other program's file, and none of a newer version, is ever written to. */
 export type DatabaseKind = Readonly<{
@@ -40,7 +41,7 @@ export type OpenOptions = Readonly<{
 export function openDatabase(file: string, kind: DatabaseKind, options: OpenOptions = {}): Database.Database {
   const { timeoutMilliseconds: timeout = OPEN_MILLISECONDS_MAX, readOnly = false, mustExist = readOnly } = options;
   if (!mustExist) createForOwnerAlone(file);
-  const db = new Database(file, { timeout, fileMustExist: mustExist, readonly: readOnly });
+  const db = openSqlite(file, { timeout, fileMustExist: mustExist, readonly: readOnly });
   try {
     if (!readOnly) db.pragma(`journal_mode = ${kind.journal}`);
     if (!mustExist) makeTables(db, kind);

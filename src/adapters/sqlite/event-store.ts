@@ -1,3 +1,5 @@
+import type Database from 'better-sqlite3';
+import { yieldToEventLoop } from '../../concurrency/yield-to-event-loop.ts';
 import type { Codec } from '../../events/codec.ts';
 import type { RecordedEvent } from '../../kernel/event.ts';
 import { invariant } from '../../kernel/invariant.ts';
@@ -10,16 +12,15 @@ import {
   WrongExpectedRevision,
 } from '../../ports/event-store.ts';
 import type { Log } from '../../ports/log.ts';
+import { StoreRefused } from '../../ports/store-refused.ts';
 import { openedOrRefused } from '../open-failure.ts';
 import { createAppendQueue } from './append-queue.ts';
 import { openDatabase } from './database.ts';
 import { openEventReader, type Page } from './event-reader.ts';
 import { EVENT_LOG } from './event-row.ts';
 import { type Append, type AppendOutcome, openEventWriter } from './event-writer.ts';
-import { accessTo, type FileAccess } from './file-access.ts';
-import { openFilePlace } from './file-place.ts';
+import { accessTo, type FileAccess, openFilePlace } from './file-access.ts';
 import { createFollowers } from './followers.ts';
-import { yieldToEventLoop } from '../../concurrency/yield-to-event-loop.ts';
 
 export type SqliteEventStoreOptions = Readonly<{
   file: string;
@@ -33,6 +34,11 @@ export type SqliteEventStoreOptions = Readonly<{
   readOnly?: boolean;
   /** Every page of the file is looked at before anything is read. */
   mustBeWhole?: boolean;
+  /**
+   * Set: all that the log holds must be known to the codec, whatever was read of it before; the text names the program that knows it and goes
+   * on after the event's name.
+   */
+  mustBeKnown?: string | undefined;
   /** Events are given as they are stored, for those who look for damage: whether they are the ones that were sealed is not checked. */
   isAudit?: boolean;
 }>;
@@ -52,6 +58,7 @@ export function openSqliteEventStore(options: SqliteEventStoreOptions): EventSto
   const { file, codec, log } = options;
   const { mustExist = false, readOnly = false, mustBeWhole = false, isAudit = false } = options;
   const db = openedOrRefused(file, () => openDatabase(file, EVENT_LOG, { mustExist, readOnly, mustBeWhole }));
+  if (options.mustBeKnown !== undefined) requireKnown(db, codec, options.mustBeKnown);
   const reader = openEventReader(db, { codec, isChecked: !isAudit });
   const write = openEventWriter(db);
   const place = openFilePlace(file, log);
@@ -95,7 +102,7 @@ export function openSqliteEventStore(options: SqliteEventStoreOptions): EventSto
 
   function upToEnd(after: bigint, read: ReadPage): AsyncIterable<readonly RecordedEvent[]> {
     const end = free(reader.end);
-    // Whoever reads meets the failure; nobody may ever read.
+    // A reader meets the failure, if there ever is a reader.
     end.catch(() => undefined);
     return upTo(end, after, read);
   }
@@ -108,6 +115,21 @@ export function openSqliteEventStore(options: SqliteEventStoreOptions): EventSto
     const to = await end;
     yield* pages(free, after, (last) => read(last, to), 'position');
   }
+}
+
+/** Views that a newer program has saved hide the events that they have applied from one that would stop at them. */
+function requireKnown(db: Database.Database, { knows }: Codec, who: string): void {
+  const kinds = db
+    .prepare<[], Readonly<{ type: string; schema: number; position: number }>>(
+      'SELECT type, schema, min(position) AS position FROM events GROUP BY type, schema ORDER BY position',
+    )
+    .all();
+  const unknown = kinds.find(({ type, schema }) => !knows(type, schema));
+  if (unknown === undefined) return;
+  const { name: file } = db;
+  db.close();
+  const { type, schema, position } = unknown;
+  throw new StoreRefused('unusable', `${file} holds ${type} (schema ${schema}) at position ${position}, ${who}`);
 }
 
 function refuseTooLarge(stream: string, texts: readonly string[]): void {

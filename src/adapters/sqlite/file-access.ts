@@ -1,6 +1,8 @@
+import { statSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import type Database from 'better-sqlite3';
 import { StoreUnavailable } from '../../ports/event-store.ts';
+import type { Log } from '../../ports/log.ts';
 import { asStoreFailure, isBusy } from './sqlite-failures.ts';
 
 /**
@@ -30,4 +32,53 @@ export function accessTo(
       await pause(RETRY_MILLISECONDS);
     }
   };
+}
+
+/** Tells whether the files of an open database are still the ones at their paths. */
+type FilePlace = Readonly<{
+  /** @throws StoreUnavailable when the file is not. Takes about three microseconds. */
+  requireFile: () => void;
+  /** The same for its companions too. */
+  requireAll: () => void;
+}>;
+
+const COMPANIONS = ['-wal', '-shm'];
+
+/**
+ * A file that is removed, renamed or replaced while it is open can be written to all the same, and what was written would be lost. Its
+ * companions are as much a part of it: without them the newest changes are lost, and other processes are no longer kept apart from this one.
+ * Asked for right after the file was opened and read, when they are all there. A loss is an error line, its end another line.
+ */
+export function openFilePlace(file: string, log: Log): FilePlace {
+  const opened = [file, ...COMPANIONS.map((ending) => file + ending)]
+    .map((path) => ({ path, identity: identityOf(path) }))
+    // A file system without shared memory has no companions.
+    .filter(({ path, identity }) => path === file || identity !== undefined);
+  const [own] = opened;
+  let lost: string | undefined;
+
+  return {
+    // What is lost stays so until all of it is back.
+    requireFile: () => check(lost === undefined && own !== undefined ? [own] : opened),
+    requireAll: () => check(opened),
+  };
+
+  function check(files: typeof opened): void {
+    const gone = files.find(({ path, identity }) => identityOf(path) !== identity)?.path;
+    if (gone !== undefined) {
+      const problem = `${gone} was removed or replaced while it was open: nothing is taken until it is back; else restart on the log that is to be used`;
+      if (lost !== gone) log.error({ file: gone }, problem);
+      lost = gone;
+      throw new StoreUnavailable(problem);
+    }
+    if (lost === undefined) return;
+    log.warn({ file: lost }, 'the file that was opened is back at its path');
+    lost = undefined;
+  }
+}
+
+/** Which file a path leads to; `undefined`: to none. */
+function identityOf(path: string): string | undefined {
+  const found = statSync(path, { throwIfNoEntry: false });
+  return found === undefined ? undefined : `${found.dev}/${found.ino}`;
 }

@@ -21,7 +21,7 @@ export type FollowersOptions = Readonly<{
   foreignChanges: () => unknown;
 }>;
 
-/** Another process's events are seen after at most this long: sooner than whoever ran a command can ask. Looking costs microseconds. */
+/** Another process's events are seen after at most this long: sooner than the operator who ran a command can ask. Looking costs microseconds. */
 const LOOK_MILLISECONDS = 25;
 const PAGE_EVENTS = 1_000;
 /** A follower that is further behind reads the file again, so that what waits for it stays bounded. */
@@ -156,7 +156,7 @@ function createWatch(
     try {
       return foreignChanges();
     } catch {
-      // Whoever follows reads the file then, and meets the failure where it can be handled.
+      // The follower reads the file then, and meets the failure where it can be handled.
       return undefined;
     }
   }

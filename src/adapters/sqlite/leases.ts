@@ -1,9 +1,11 @@
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import type Database from 'better-sqlite3';
 import { StoreUnavailable } from '../../ports/event-store.ts';
 import type { Lease, Leases } from '../../ports/leases.ts';
-import { type HeldFile, lastHolderOf, lockLeaseFile } from './lease-file.ts';
+import { type DatabaseKind, openDatabase } from './database.ts';
+import { asStoreFailure, isBusy, isCode } from './sqlite-failures.ts';
 
 export type SqliteLeasesOptions = Readonly<{
   directory: string;
@@ -19,7 +21,7 @@ const LOOK_MILLISECONDS = 1_000;
 /**
  * Leases among the processes of one machine: each is a SQLite file whose exclusive lock the holder keeps. The operating
  * system frees it with the process, however that ends, so a lease has no time that could run out; it is lost only when
- * somebody removes its file. `heldBy` reads `pid 4711 (serve)`.
+ * its file is removed. `heldBy` reads `pid 4711 (serve)`.
  */
 export function openSqliteLeases({ directory, label }: SqliteLeasesOptions): Leases {
   mkdirSync(directory, { recursive: true, mode: 0o700 });
@@ -67,4 +69,63 @@ export function openSqliteLeases({ directory, label }: SqliteLeasesOptions): Lea
     releases.add(release);
     return { name, fence, lost: lost.signal, isHeld: () => !lost.signal.aborted, release: async () => release() };
   }
+}
+
+/** A lease that this process holds. */
+type HeldFile = Readonly<{
+  fence: bigint;
+  /** Whether the file is still the one that others would ask for the lease. */
+  isInPlace: () => boolean;
+  unlock: () => void;
+}>;
+
+const LEASE_FILE: DatabaseKind = {
+  name: 'a lease',
+  applicationId: 0x45_77_4c_65,
+  schemaVersion: 1,
+  journal: 'DELETE',
+  synchronous: 'FULL',
+  schema: 'CREATE TABLE lease (fence INTEGER NOT NULL) STRICT; INSERT INTO lease VALUES (0)',
+};
+
+/**
+ * Takes the lock of a lease file and says in a file beside it who has it; `undefined` when another process has it.
+ * @throws StoreUnavailable when the disk fails
+ */
+function lockLeaseFile(file: string, holder: string): HeldFile | undefined {
+  let db: Database.Database | undefined;
+  try {
+    db = openDatabase(file, LEASE_FILE, { timeoutMilliseconds: 0 });
+    // Never let go again after the first transaction: there is no moment in which another process could come between.
+    db.pragma('locking_mode = EXCLUSIVE');
+    const raise = db.prepare<[], bigint>('UPDATE lease SET fence = fence + 1 RETURNING fence').pluck().safeIntegers();
+    const fence = db.transaction(() => raise.get() ?? 0n).exclusive();
+    const { ino } = statSync(file);
+    // Renamed into place: a reader sees the old holder or the new one.
+    writeFileSync(`${holderFile(file)}.new`, holder, { mode: 0o600 });
+    renameSync(`${holderFile(file)}.new`, holderFile(file));
+    return {
+      fence,
+      unlock: () => void db?.close(),
+      isInPlace: () => statSync(file, { throwIfNoEntry: false })?.ino === ino,
+    };
+  } catch (error) {
+    db?.close();
+    if (isBusy(error)) return undefined;
+    throw asStoreFailure(error, file);
+  }
+}
+
+/** Who has taken the lease last. */
+function lastHolderOf(file: string): string {
+  try {
+    return readFileSync(holderFile(file), 'utf8');
+  } catch (error) {
+    if (isCode(error, 'ENOENT')) return 'a process that is just starting';
+    throw error;
+  }
+}
+
+function holderFile(file: string): string {
+  return `${file}.holder`;
 }

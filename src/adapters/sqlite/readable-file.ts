@@ -1,9 +1,10 @@
 import { accessSync, constants, copyFileSync, existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
-import Database from 'better-sqlite3';
+import type Database from 'better-sqlite3';
 import { StoreRefused } from '../../ports/store-refused.ts';
 import { isCode } from './sqlite-failures.ts';
+import { openSqlite } from './sqlite-library.ts';
 
 /** A SQLite file to be read: at its place, or as a private copy. */
 export type ReadableFile = Readonly<{
@@ -44,7 +45,7 @@ function isWritable(path: string): boolean {
 function isReadableInPlace(file: string): boolean {
   let db: Database.Database | undefined;
   try {
-    db = new Database(file, { readonly: true, fileMustExist: true });
+    db = openSqlite(file, { readonly: true, fileMustExist: true });
     db.prepare('SELECT count(*) FROM sqlite_schema').get();
     return true;
   } catch (error) {

@@ -20,7 +20,7 @@ export function refuseDirectory(file: string): void {
   if (statSync(file, { throwIfNoEntry: false })?.isDirectory() === true) throw new ViewsDamage('it is a directory');
 }
 
-/** Renames a file, with what SQLite keeps beside it, out of the way; gives its new name. Nobody of this process may have it open. */
+/** Renames a file, with what SQLite keeps beside it, out of the way; gives its new name. This process may not have it open. */
 export function setAside(file: string, instant: string): string {
   const stamp = instant.replaceAll(/[-:]/g, '');
   let aside = `${file}.damaged-${stamp}`;

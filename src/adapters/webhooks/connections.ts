@@ -45,13 +45,13 @@ export type Connections = Readonly<{
 
 type Origin = Readonly<{ places: Semaphore; idle: Connection[] }>;
 
-/** Their sockets are opened by `connect`. An origin that nobody uses and that has no open connection is forgotten. */
+/** Their sockets are opened by `connect`. An origin without a request and without an open connection is forgotten. */
 export function createConnections(connect: Connector, bounds: ConnectionBounds): Connections {
   const { originOf, forget } = createOrigins(bounds);
   // First a place at the origin, then one in all: an origin with a long queue stands in the common one with few.
   const common = new Semaphore(bounds.total, bounds.waiting);
   const open = new Set<Connection>();
-  /** Those of `open` that nobody uses, the longest idle first. */
+  /** Those of `open` that no request uses, the longest idle first. */
   const idle = new Set<Connection>();
   const closing = new Set<Promise<void>>();
 

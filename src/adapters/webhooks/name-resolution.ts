@@ -11,7 +11,7 @@ const LOOPBACK: readonly LookupAddress[] = [
 
 /**
  * Asks the DNS servers directly. The operating system's look-up would hold one of the process's few worker threads for as
- * long as a receiver's slow DNS server likes, and with it everybody's files. `timeoutMilliseconds` is for one try of two;
+ * long as a receiver's slow DNS server likes, and with it the files of all others. `timeoutMilliseconds` is for one try of two;
  * `servers` (`address:port`) are asked in place of the system's.
  */
 export function resolveThroughDns(

@@ -36,7 +36,7 @@ export class EdgeList {
     const replaced = chunks[at];
     chunks[at] = chunk;
     const list = new EdgeList(this.space, chunks);
-    // Changes come in a row before anybody asks again: what one list knows, all that follow it know.
+    // Changes come in a row before the next question: what one list knows, all that follow it know.
     const isCounted = this.#size !== undefined || this.#counted !== undefined;
     if (isCounted && replaced !== undefined) {
       list.#sizeWithout = subtractCounts(this.size, replaced.size(this.space.width));

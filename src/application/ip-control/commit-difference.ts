@@ -11,7 +11,7 @@ import { type RouterDriver, RouterFailure } from '../../ports/routers.ts';
 import { invariant } from '../../kernel/invariant.ts';
 import { isRefusal, type Refusal } from '../../kernel/decider.ts';
 import type { Application } from '../application.ts';
-import { allRegions, findCustomer, findRegion } from './lookups.ts';
+import { allRegions, findAnyCustomer, findRegion } from './lookups.ts';
 
 type DifferenceDependencies = Pick<Application, 'directory' | 'customers' | 'regions' | 'store' | 'openRouter'>;
 
@@ -40,16 +40,22 @@ export type ListDifference = Readonly<{
 
 const READ_MILLISECONDS = 30_000;
 
-/** What a commit of one list would change on each router now, from the router's real content; nothing is changed by looking. */
+/**
+ * What a commit of one list would change on each router now, from the router's real content; nothing is changed by looking. Routers are
+ * left alone once the signal aborts, if there is one. @throws its reason then
+ */
 export async function listDifference(
   of: Readonly<{ customer: string; region: string; list: ListKind }>,
   dependencies: DifferenceDependencies,
+  signal?: AbortSignal,
 ): Promise<ListDifference | Refusal> {
-  const customer = await findCustomer(of.customer, dependencies);
+  const customer = await findAnyCustomer(of.customer, dependencies);
   if (isRefusal(customer)) return customer;
   const region = await findRegion(of.region, dependencies);
   if (isRefusal(region)) return region;
-  const [difference] = await differencesIn(region, [plannedOf(customer, region.regionId, of.list)], dependencies);
+  const planned = [plannedOf(customer, region.regionId, of.list)];
+  const [difference] = await differencesIn(region, planned, dependencies, signal);
+  signal?.throwIfAborted();
   invariant(difference !== undefined, 'a planned list has its difference');
   return difference;
 }
@@ -97,10 +103,12 @@ async function differencesIn(
   region: CreatedRegion,
   planned: readonly Planned[],
   dependencies: DifferenceDependencies,
+  signal?: AbortSignal,
 ): Promise<readonly ListDifference[]> {
   const routers = [...region.routers.values()];
   const keepings = await Promise.all(planned.map(({ of }) => keepingOf(of, dependencies)));
-  const found = await Promise.all(routers.map((router) => differencesOn(router, planned, keepings, dependencies)));
+  const looks = routers.map((router) => differencesOn(router, planned, keepings, dependencies, signal));
+  const found = await Promise.all(looks);
   return planned.map(({ customer, list, prefixes }, at) => ({
     customer,
     region: region.name,
@@ -115,6 +123,7 @@ async function differencesOn(
   planned: readonly Planned[],
   keepings: readonly (Keeping | undefined)[],
   { openRouter }: DifferenceDependencies,
+  signal: AbortSignal | undefined,
 ): Promise<readonly RouterDifference[]> {
   const nothing = { router, added: [], removed: [] };
   if (phase === 'disabled') return planned.map(() => ({ ...nothing, disabled: true }));
@@ -128,9 +137,11 @@ async function differencesOn(
   try {
     for (const [at, { list, prefixes }] of planned.entries()) {
       try {
-        const held = await driver.read(list, AbortSignal.timeout(READ_MILLISECONDS));
+        const inTime = AbortSignal.timeout(READ_MILLISECONDS);
+        const held = await driver.read(list, signal === undefined ? inTime : AbortSignal.any([signal, inTime]));
         differences.push(differenceOn(router, held, prefixes, keepings[at]));
       } catch (error) {
+        signal?.throwIfAborted();
         differences.push({ ...nothing, problem: problemOf(error) });
       }
     }

@@ -6,13 +6,14 @@ import {
   NO_HISTORY,
   regionsAt,
 } from '../../domain/ip-control/customer-history.ts';
+import { applyToGrounds, type DisabledGrounds, type GivenGrounds } from '../../domain/ip-control/disabled-grounds.ts';
 import { type WhitelistStatus, whitelistStatus } from '../../domain/ip-control/source-whitelist-ledger.ts';
 import type { CustomerEvent } from '../../events/ip-control/customer.ts';
 import { isRefusal, type Refusal } from '../../kernel/decider.ts';
 import type { RecordedEvent } from '../../kernel/event.ts';
 import { streamName } from '../../kernel/stream-name.ts';
 import type { Archive } from '../application.ts';
-import { findCustomer } from './lookups.ts';
+import { findAnyCustomer } from './lookups.ts';
 
 type StateDependencies = Pick<Archive, 'store' | 'clock' | 'customers' | 'regions' | 'directory' | 'isCustomerEvent'>;
 
@@ -24,6 +25,8 @@ export type RegionThen = Readonly<{
   disabled: Prefixes;
   pending: Prefixes;
   deployed: Prefixes;
+  disabledUntil: readonly Readonly<{ until: string; prefixes: Prefixes }>[];
+  because: readonly (GivenGrounds & Readonly<{ prefixes: Prefixes }>)[];
   sourceWhitelist: Readonly<{ live: Prefixes; pending: Prefixes; deployed: Prefixes }>;
 }>;
 
@@ -47,16 +50,22 @@ export async function customerStateAt(
   { customer: nameOrNumber, at: moment }: Readonly<{ customer: string; at?: Temporal.Instant | undefined }>,
   dependencies: StateDependencies,
 ): Promise<CustomerStateAt | Refusal> {
-  const customer = await findCustomer(nameOrNumber, dependencies);
+  const customer = await findAnyCustomer(nameOrNumber, dependencies);
   if (isRefusal(customer)) return customer;
   const at = moment ?? dependencies.clock.now();
-  const history = await historyAt(customer.customerId, at, dependencies);
+  const { history, grounds } = await historyAt(customer.customerId, at, dependencies);
   const regions = await Promise.all(
-    regionsAt(history).map(async ({ regionId, disabled, pending, deployed, whitelist }) => ({
+    regionsAt(history).map(async ({ regionId, disabled, pending, deployed, terms, whitelist }) => ({
       region: await regionName(regionId, dependencies),
       disabled: coverTexts(disabled),
       pending: coverTexts(pending),
       deployed: coverTexts(deployed),
+      disabledUntil: [...terms.byValue()]
+        .map(([until, addresses]) => ({ until, prefixes: coverTexts(addresses) }))
+        .sort((a, b) => (a.until < b.until ? -1 : 1)),
+      because: [...(grounds.get(regionId)?.byValue() ?? [])]
+        .map(([given, addresses]) => ({ ...given, prefixes: coverTexts(addresses) }))
+        .sort((a, b) => (a.at < b.at ? -1 : 1)),
       sourceWhitelist: {
         live: coverTexts(whitelist.live),
         pending: coverTexts(whitelist.pending),
@@ -84,15 +93,18 @@ async function historyAt(
   customerId: number,
   at: Temporal.Instant,
   { store, isCustomerEvent }: StateDependencies,
-): Promise<CustomerHistory> {
+): Promise<Readonly<{ history: CustomerHistory; grounds: DisabledGrounds }>> {
   const isCustomers = (event: RecordedEvent): event is RecordedEvent<CustomerEvent> => isCustomerEvent(event);
   let history = NO_HISTORY;
+  let grounds: DisabledGrounds = new Map();
   for await (const page of store.read(streamName('customer', customerId))) {
     for (const event of page) {
       // A stream's instants never run backwards: the first later one ends it.
-      if (Temporal.Instant.compare(Temporal.Instant.from(event.metadata.at), at) > 0) return history;
-      if (isCustomers(event)) history = applyToHistory(history, event);
+      if (Temporal.Instant.compare(Temporal.Instant.from(event.metadata.at), at) > 0) return { history, grounds };
+      if (!isCustomers(event)) continue;
+      history = applyToHistory(history, event);
+      grounds = applyToGrounds(grounds, event);
     }
   }
-  return history;
+  return { history, grounds };
 }

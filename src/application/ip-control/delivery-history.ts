@@ -4,8 +4,10 @@ import { streamName } from '../../kernel/stream-name.ts';
 import type { EventStore } from '../../ports/event-store.ts';
 import type { Application } from '../application.ts';
 
-/** The types of events that tell of deliveries. */
-export const DELIVERY_TYPES: readonly string[] = webhookDeliveryEvents.map(({ type }) => type);
+/** The types of events that tell of deliveries; a test has a stream of its own, which no commit names. */
+export const DELIVERY_TYPES: readonly string[] = webhookDeliveryEvents
+  .map(({ type }) => type)
+  .filter((type) => type !== 'WebhookTested');
 
 type History = Readonly<{ store: Pick<EventStore, 'read'> }> & Pick<Application, 'isCustomerEvent'>;
 

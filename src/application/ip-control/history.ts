@@ -6,9 +6,9 @@ import { isRefusal, type Refusal } from '../../kernel/decider.ts';
 import type { RecordedEvent } from '../../kernel/event.ts';
 import { streamName } from '../../kernel/stream-name.ts';
 import { BEGINNING } from '../../ports/event-store.ts';
-import type { Archive } from '../application.ts';
+import type { Application, Archive } from '../application.ts';
 import { DELIVERY_TYPES, isDeliveryOf, withDeliveries } from './delivery-history.ts';
-import { findCustomer, findRegion } from './lookups.ts';
+import { findAnyCustomer, findRegion } from './lookups.ts';
 
 type HistoryDependencies = Pick<
   Archive,
@@ -62,6 +62,94 @@ export async function openHistory(of: HistoryOf, dependencies: HistoryDependenci
   };
 }
 
+/** Which events of the log: of one stream, of one type, by one actor, not before `from`, not after `to`, behind a position. */
+export type EventFilter = HistoryFilter &
+  Readonly<{ stream?: string | undefined; actor?: string | undefined; after?: bigint | undefined }>;
+
+/** Events that fit, and the position behind which to look for more; undefined at the end of the log. */
+export type EventPage = Readonly<{ events: readonly RecordedEvent[]; nextAfter: bigint | undefined }>;
+
+type LogDependencies = Pick<Archive, 'store'> & Readonly<{ views: Pick<Application['views'], 'eventDays'> }>;
+
+/** A page looks through so many events at most: of a filter that fits few, it may be empty and others follow. */
+const LOOKED_THROUGH_MAX = 20_000;
+
+/** At most `limit` events that fit, in the order of the log. @throws the reason of the signal, soon after it aborts */
+export async function pageEvents(
+  filter: EventFilter,
+  limit: number,
+  dependencies: LogDependencies,
+  signal: AbortSignal,
+): Promise<EventPage> {
+  const events: RecordedEvent[] = [];
+  let seen = 0;
+  for await (const page of logPages(filter, dependencies)) {
+    signal.throwIfAborted();
+    for (const event of page) {
+      if (isBehind(event, filter)) {
+        if (fits(event, filter)) events.push(event);
+        seen += 1;
+      }
+      if (events.length === limit || seen === LOOKED_THROUGH_MAX) return { events, nextAfter: event.position };
+    }
+  }
+  return { events, nextAfter: undefined };
+}
+
+/** All events that fit, as the log holds them now, in pages; ends where the signal aborts. */
+export async function* everyEvent(
+  filter: EventFilter,
+  dependencies: LogDependencies,
+  signal: AbortSignal,
+): AsyncGenerator<readonly RecordedEvent[]> {
+  for await (const page of logPages(filter, dependencies)) {
+    if (signal.aborted) return;
+    const fitting = page.filter((event) => isBehind(event, filter) && fits(event, filter));
+    if (fitting.length > 0) yield fitting;
+  }
+}
+
+/** The event at a position of the log. */
+export async function showEvent(
+  position: bigint,
+  { store }: Pick<Archive, 'store'>,
+): Promise<RecordedEvent | undefined> {
+  for await (const [event] of store.readAll(position - 1n)) return event?.position === position ? event : undefined;
+  return undefined;
+}
+
+/** An instant with an offset; undefined for any other text. */
+export function instantNamed(text: string): Temporal.Instant | undefined {
+  try {
+    return Temporal.Instant.from(text);
+  } catch {
+    return undefined;
+  }
+}
+
+async function* logPages(
+  { stream, after, from }: EventFilter,
+  { store, views }: LogDependencies,
+): AsyncGenerator<readonly RecordedEvent[]> {
+  if (stream !== undefined) {
+    yield* store.read(stream);
+    return;
+  }
+  const day = from === undefined ? undefined : await views.eventDays.get(from.toString().slice(0, DAY_CHARACTERS));
+  const begins = day === undefined ? BEGINNING : BigInt(day.position) - 1n;
+  yield* store.readAll(after === undefined || after < begins ? begins : after);
+}
+
+const DAY_CHARACTERS = '2026-11-28'.length;
+
+function isBehind({ position }: RecordedEvent, { after }: EventFilter): boolean {
+  return after === undefined || position > after;
+}
+
+function fits(event: RecordedEvent, filter: EventFilter): boolean {
+  return (filter.actor === undefined || event.metadata.actor === filter.actor) && isWanted(event, filter);
+}
+
 async function sourceOf(of: HistoryOf, dependencies: HistoryDependencies): Promise<Source | Refusal> {
   const { store, eventTypes } = dependencies;
   if ('all' in of)
@@ -71,7 +159,7 @@ async function sourceOf(of: HistoryOf, dependencies: HistoryDependencies): Promi
     if (isRefusal(region)) return region;
     return oneStream(streamName('region', region.regionId), namesOf(regionEvents), dependencies);
   }
-  const customer = await findCustomer(of.customer, dependencies);
+  const customer = await findAnyCustomer(of.customer, dependencies);
   if (isRefusal(customer)) return customer;
   const { customerId } = customer;
   const stream = streamName('customer', customerId);

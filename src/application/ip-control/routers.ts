@@ -1,9 +1,12 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { CommandContext } from '../../commands/aggregate.ts';
 import type { RegionRouter } from '../../commands/ip-control/region-state.ts';
 import { isRefusal, type Refusal, refuse } from '../../kernel/decider.ts';
 import { RouterFailure, type RouterFailureCode } from '../../ports/routers.ts';
 import type { Application } from '../application.ts';
 import { allRegions, findRegion, findRouter, type RegionLookup, type RouterName } from './lookups.ts';
+import { beyondReach, type RouterReach } from './router-reach.ts';
+import { sightingKey } from './router-sightings.ts';
 
 export type NewRouter = Readonly<{
   /** The region's name or number. */
@@ -31,7 +34,7 @@ export type RouterTest = NamedRouter & Readonly<{ problem?: Readonly<{ code: Rou
 
 const TEST_MILLISECONDS = 30_000;
 
-/** Adds a router to a region, once its driver takes its options; it is connected to later. The folder of a file router is made where it is missing. */
+/** Adds a router to a region, once its driver takes its options; it is connected to later. The folder that a router's driver writes into is made where it is missing. */
 export async function addRouter(
   { region: regionName, router, driver, options, repair }: NewRouter,
   context: CommandContext,
@@ -41,25 +44,73 @@ export async function addRouter(
 ): Promise<NamedRouter | Refusal> {
   const region = await findRegion(regionName, dependencies);
   if (isRefusal(region)) return region;
+  let folder: string | undefined;
   try {
     // Opening a driver checks its options and connects to nothing.
-    await dependencies.openRouter({ name: router, driver, options }).close();
+    const opened = dependencies.openRouter({ name: router, driver, options });
+    folder = opened.folder;
+    await opened.close();
   } catch (error) {
     if (error instanceof RouterFailure) return refuse('bad-option', error.message, 'options');
     throw error;
   }
-  const { path } = options;
-  if (driver === 'file' && path !== undefined) await dependencies.makeFolder(path);
   const { regionId, name } = region;
   const command = { type: 'AddRouter', data: { router, driver, options } } as const;
   const added = await dependencies.regions.handle(regionId, command, context);
   if (isRefusal(added)) return added;
+  if (folder !== undefined) await dependencies.makeFolder(folder);
   if (!repair) {
     const choose = { type: 'ChooseRouterRepair', data: { router, repair } } as const;
     const chosen = await dependencies.regions.handle(regionId, choose, context);
     if (isRefusal(chosen)) return chosen;
   }
   return { region: name, router };
+}
+
+/**
+ * Makes a router of a region be as it is given, by an administrator who need not be allowed to read or write on the server: options that reach
+ * further are refused with `bad-option`, but for a router that has them already. Refused with `router-name-taken` where it has another
+ * driver or other options: it must be removed first, since what it holds stays as it is.
+ */
+export async function ensureRouter(
+  wanted: NewRouter,
+  context: CommandContext,
+  dependencies: Parameters<typeof addRouter>[2] & Readonly<{ isRehearsal: boolean; routerReach: RouterReach }>,
+): Promise<NamedRouter | Refusal> {
+  const beyond = await reachRefusal(wanted, dependencies);
+  if (beyond !== undefined) return beyond;
+  const makeFolder = dependencies.isRehearsal ? () => Promise.resolve() : dependencies.makeFolder;
+  const added = await addRouter({ ...wanted, repair: true }, context, { ...dependencies, makeFolder });
+  if (isRefusal(added)) return added;
+  const { regions } = dependencies;
+  const { region, router } = wanted;
+  const found = await findRouter({ region, router }, dependencies);
+  if (isRefusal(found)) return found;
+  const command = { type: 'ChooseRouterRepair', data: { router, repair: wanted.repair } } as const;
+  const chosen = await regions.handle(found.region.regionId, command, context);
+  return isRefusal(chosen) ? chosen : added;
+}
+
+/** A router that has just these options had them from an operator who was allowed to. */
+async function reachRefusal(
+  { region, router, driver, options }: NewRouter,
+  dependencies: RegionLookup & Readonly<{ routerReach: RouterReach }>,
+): Promise<Refusal | undefined> {
+  const [problem] = Object.entries(beyondReach({ driver, options }, dependencies.routerReach));
+  if (problem === undefined) return undefined;
+  const found = await findRouter({ region, router }, dependencies);
+  if (!isRefusal(found) && found.router.driver === driver && isDeepStrictEqual(found.router.options, options))
+    return undefined;
+  const [option, because] = problem;
+  return refuse('bad-option', `option ${option} ${because}`, `options.${option}`);
+}
+
+/** A router as it is configured, and what is known of it, for those who list it. */
+export function summaryOf(
+  region: string,
+  { router, driver, options, phase, repair, drifts, unowned }: RegionRouter,
+): RouterSummary {
+  return { region, router, driver, options, phase, repair, unowned, drifted: [...drifts.keys()].sort() };
 }
 
 /** The routers of all regions, or of one by name or number. */
@@ -70,18 +121,31 @@ export async function listRouters(
   const only = region === undefined ? undefined : await findRegion(region, lookup);
   if (only !== undefined && isRefusal(only)) return only;
   const regions = only === undefined ? await allRegions(lookup) : [only];
-  return regions.flatMap(({ name, routers }) =>
-    [...routers.values()].map(({ router, driver, options, phase, repair, drifts, unowned }) => ({
-      region: name,
-      router,
-      driver,
-      options,
-      phase,
-      repair,
-      unowned,
-      drifted: [...drifts.keys()].sort(),
-    })),
-  );
+  return regions.flatMap(({ name, routers }) => [...routers.values()].map((router) => summaryOf(name, router)));
+}
+
+/** Whether a router answers, as the server that leads has last found; disabled ones are not asked. */
+export const ROUTER_STATUSES = ['reachable', 'unreachable', 'not-seen', 'catching-up', 'disabled'] as const;
+
+/** A router with what was last seen of it. `lastSeen`: when it last did what it was asked. */
+export type SeenRouterSummary = RouterSummary &
+  Readonly<{ status: (typeof ROUTER_STATUSES)[number]; lastSeen: string | null }>;
+
+/** The same, with what was last seen of them. */
+export async function routerStandings(
+  region: string | undefined,
+  dependencies: RegionLookup & Pick<Application, 'routerSightings'>,
+): Promise<readonly SeenRouterSummary[] | Refusal> {
+  const routers = await listRouters(region, dependencies);
+  if (isRefusal(routers)) return routers;
+  const sightings = await dependencies.routerSightings();
+  const numbers = new Map((await allRegions(dependencies)).map(({ name, regionId }) => [name, regionId]));
+  return routers.map((router) => {
+    const seen = sightings.get(sightingKey(numbers.get(router.region) ?? 0, router.router));
+    const answers = seen === undefined ? 'not-seen' : seen.isReachable ? 'reachable' : 'unreachable';
+    const status = router.phase === 'enabled' ? answers : router.phase;
+    return { ...router, status, lastSeen: seen?.seenAt ?? null };
+  });
 }
 
 /** Has commits pass a router by for good; what it holds stays as it is. */

@@ -12,7 +12,7 @@ type SubnetDependencies = Pick<Application, 'directory' | 'customers' | 'regions
 
 export type NewSubnet = Readonly<{
   /** Its name or number. */
-  customer: string;
+  customer: string | number;
   /** Whose routers hold its lists, by name or number. */
   region: string;
   cidr: string;
@@ -52,7 +52,7 @@ export async function addSubnet(
 
 /** The subnets of all customers, or of one by name or number. */
 export async function listSubnets(
-  customer: string | undefined,
+  customer: string | number | undefined,
   dependencies: Pick<Application, 'directory' | 'customers'>,
 ): Promise<readonly CustomersSubnet[] | Refusal> {
   const only = customer === undefined ? undefined : await findCustomer(customer, dependencies);
@@ -69,6 +69,53 @@ export async function listSubnets(
       customer: customers.get(customerId)?.name,
       region: regions.get(regionId),
     }));
+}
+
+/** Makes a subnet be the customer's as it is given. Refused with `subnet-differs` where it has it otherwise: what a subnet is never changes. */
+export async function ensureSubnet(
+  wanted: NewSubnet,
+  context: CommandContext,
+  dependencies: SubnetDependencies,
+): Promise<Readonly<{ subnet: CustomersSubnet; isNew: boolean }> | Refusal> {
+  const known = await findSubnet({ customer: wanted.customer, subnet: wanted.cidr }, dependencies);
+  if (isRefusal(known)) {
+    if (known.field !== 'subnet') return known;
+    const added = await addSubnet(wanted, context, dependencies);
+    return isRefusal(added) ? added : { subnet: added, isNew: true };
+  }
+  const region = await findRegion(wanted.region, dependencies);
+  if (isRefusal(region)) return region;
+  const { cidr, regionId, asn, metro } = known;
+  if (regionId === region.regionId && asn === wanted.asn && metro === wanted.metro) {
+    return { subnet: known, isNew: false };
+  }
+  const has = `region ${known.region ?? regionId}, ASN ${asn} and metro ${metro}`;
+  return refuse('subnet-differs', `${cidr} has ${has}, which never change: remove it and add it again.`, 'cidr');
+}
+
+/** A subnet of a customer, by its CIDR or number; refused with `not-found`. */
+export async function findSubnet(
+  { customer, subnet }: Readonly<{ customer: string | number; subnet: string }>,
+  dependencies: Pick<Application, 'directory' | 'customers'>,
+): Promise<CustomersSubnet | Refusal> {
+  const subnets = await listSubnets(customer, dependencies);
+  if (isRefusal(subnets)) return subnets;
+  const parsed = parseCidr(subnet);
+  const cidr = isAddressProblem(parsed) ? undefined : formatCidr(parsed);
+  const found = subnets.find((one) => one.cidr === cidr || String(one.subnetId) === subnet);
+  return found ?? notFound(`subnet ${subnet} not found.`, 'subnet');
+}
+
+/** Subnets by number, at most `limit` of those behind `after`; of all customers, or of one by name or number. */
+export async function pageSubnets(
+  { customer, after, limit }: Readonly<{ customer: string | undefined; after: string | undefined; limit: number }>,
+  dependencies: Pick<Application, 'directory' | 'customers'>,
+): Promise<readonly CustomersSubnet[] | Refusal> {
+  const subnets = await listSubnets(customer, dependencies);
+  if (isRefusal(subnets)) return subnets;
+  const behind = Number(after ?? 0);
+  const rest = subnets.filter(({ subnetId }) => subnetId > behind).toSorted((a, b) => a.subnetId - b.subnetId);
+  return rest.slice(0, limit);
 }
 
 /** Takes a subnet back, by its number; what is disabled in it leaves the routers. */

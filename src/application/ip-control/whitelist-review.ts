@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { CommandContext } from '../../commands/aggregate.ts';
 import type { SourceWhitelistCommand } from '../../commands/ip-control/source-whitelist.ts';
+import { epochMilliseconds } from '../../domain/instants.ts';
 import { regionLimits } from '../../domain/ip-control/region-limits.ts';
 import {
   newestFirst,
@@ -12,7 +13,8 @@ import { isRefusal, type Refusal, refuse } from '../../kernel/decider.ts';
 import type { EvidenceStore } from '../../ports/evidence.ts';
 import type { WhitelistRequestView } from '../../projections/ip-control/source-whitelist-request-view.ts';
 import type { Application } from '../application.ts';
-import { type CustomerLookup, findCustomer, notFound } from './lookups.ts';
+import { isNamedBy, severalBegin } from '../ids-by-prefix.ts';
+import { type CustomerLookup, findCustomer, findRegion, notFound, type RegionLookup } from './lookups.ts';
 
 type ReviewDependencies = CustomerLookup & Pick<Application, 'catchUp' | 'views'>;
 
@@ -46,19 +48,31 @@ export type RequestEvidence = Pick<WhitelistRequestView, 'requestId' | 'evidence
     copy: (write: (piece: Uint8Array) => Promise<void>) => Promise<Refusal | undefined>;
   }>;
 
-/** Requests that were not removed, newest first; of one customer or in one status where those are named. */
+/** Which requests; what is not named does not matter. `since`: submitted then or later, in epoch milliseconds. */
+export type RequestFilter = Readonly<{
+  customer?: string | undefined;
+  status?: string | undefined;
+  region?: string | undefined;
+  since?: number | undefined;
+}>;
+
+/** Requests that were not removed, newest first. */
 export async function listRequests(
-  { customer, status }: Readonly<{ customer?: string | undefined; status?: string | undefined }>,
-  dependencies: ReviewDependencies,
+  { customer, status, region: regionName, since }: RequestFilter,
+  dependencies: ReviewDependencies & RegionLookup,
 ): Promise<readonly ListedRequest[] | Refusal> {
   await dependencies.catchUp();
   const only = customer === undefined ? undefined : await findCustomer(customer, dependencies);
   if (only !== undefined && isRefusal(only)) return only;
+  const region = regionName === undefined ? undefined : await findRegion(regionName, dependencies);
+  if (region !== undefined && isRefusal(region)) return region;
   const views = (await dependencies.views.sourceWhitelists.list()).map(({ view }) => view);
   const requests = views
     .filter(({ customerId }) => only === undefined || customerId === only.customerId)
     .flatMap((view) => newestFirst(view).map((request) => ({ ...request, customerId: view.customerId })))
     .filter((request) => status === undefined || whitelistStatus(request) === status)
+    .filter(({ regionIds }) => region === undefined || regionIds.includes(region.regionId))
+    .filter(({ submittedAt }) => since === undefined || epochMilliseconds(submittedAt) >= since)
     .toSorted((a, b) => (a.submittedAt < b.submittedAt ? 1 : Number(a.submittedAt === b.submittedAt) - 1));
   return Promise.all(
     requests.map(async (request) => ({
@@ -71,6 +85,27 @@ export async function listRequests(
       submittedAt: request.submittedAt,
     })),
   );
+}
+
+/** The whole id of a request by the beginning of it that no other has, removed ones too. */
+export async function requestNamed(
+  beginning: string,
+  dependencies: ReviewDependencies,
+): Promise<Readonly<{ requestId: string }> | Refusal> {
+  await dependencies.catchUp();
+  const { whitelistRequests } = dependencies.views;
+  const all = beginning === '' ? [] : await whitelistRequests.list(beginning.toLowerCase());
+  const found = all.map(({ view }) => view).filter(({ requestId }) => isNamedBy(requestId, beginning));
+  const [only, another] = found;
+  if (only === undefined) return notFound(`source whitelist request ${beginning} not found.`, 'id');
+  if (another === undefined) return only;
+  const candidates = await Promise.all(
+    found.map(async ({ requestId: id, customerId, input }) => ({
+      id,
+      about: `${await customerName(customerId, dependencies)}, ${input}`,
+    })),
+  );
+  return refuse('ambiguous-request', severalBegin(beginning, 'requests', candidates), 'id');
 }
 
 /** A request by its id, removed ones too. */
@@ -148,10 +183,19 @@ async function decide(
   if (isRefusal(found)) return found;
   const { customerId, requestId } = found;
   const answer = await dependencies.customers.handle(customerId, commandFor(requestId), context);
-  if (isRefusal(answer)) return answer;
+  if (isRefusal(answer)) return withDecision(answer, requestId, dependencies);
   const { state, events } = answer;
   const request = state.phase === 'registered' ? state.whitelist.requests.get(requestId) : undefined;
   return { requestId, status: request === undefined ? null : whitelistStatus(request), isNew: events.length > 0 };
+}
+
+/** Another person was faster: who that was, and when. */
+async function withDecision(refusal: Refusal, requestId: string, dependencies: ReviewDependencies): Promise<Refusal> {
+  if (refusal.refused !== 'source-whitelist-decided') return refusal;
+  const found = await findRequest(requestId, dependencies);
+  if (isRefusal(found) || found.decided === null) return refusal;
+  const { by, at } = found.decided;
+  return { ...refusal, because: `${refusal.because} It was decided by ${by} at ${at}.` };
 }
 
 async function findRequest(

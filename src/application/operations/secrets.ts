@@ -1,6 +1,6 @@
 import type { CommandContext } from '../../commands/aggregate.ts';
 import { DIRECTORY_ID } from '../../commands/ip-control/directory.ts';
-import { activationSecretId } from '../../commands/worker-pools/activation-secret.ts';
+import { activationSecretId, INSTALLATION_SECRET_ID } from '../../commands/worker-pools/activation-secret.ts';
 import { isRefusal, type Refusal, refuse } from '../../kernel/decider.ts';
 import type { Application } from '../application.ts';
 import { allRegions } from '../ip-control/lookups.ts';
@@ -59,8 +59,10 @@ export async function removeSecret(
 export async function listSecrets(
   dependencies: SecretUsesDependencies & Pick<Application, 'secrets'>,
 ): Promise<readonly ListedSecret[]> {
-  const uses = await secretUses(dependencies);
+  const uses = new Map(await secretUses(dependencies));
   const kept = new Map((await dependencies.secrets.list()).map(({ id, since }) => [id, since]));
+  // The mark is made by the first launch: until then it is not missing.
+  if (!kept.has(INSTALLATION_SECRET_ID)) uses.delete(INSTALLATION_SECRET_ID);
   return [...new Set([...kept.keys(), ...uses.keys()])]
     .toSorted()
     .map((id) => ({ id, since: kept.get(id) ?? null, usedBy: uses.get(id) ?? [] }));
@@ -87,6 +89,7 @@ async function secretUses(dependencies: SecretUsesDependencies): Promise<Readonl
     ...(await administratorUses(dependencies)),
     ...(await assetUses(dependencies)),
     ...(await workerUses(dependencies)),
+    { secretId: INSTALLATION_SECRET_ID, by: 'worker pools (the mark of their instances at providers)' },
   ];
   const byId = new Map<string, string[]>();
   for (const { secretId, by } of uses) byId.set(secretId, [...(byId.get(secretId) ?? []), by]);

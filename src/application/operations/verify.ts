@@ -1,6 +1,7 @@
 import { UndecodableEvent } from '../../events/codec.ts';
 import { checkLink } from '../../events/hash-chain.ts';
-import { BEGINNING } from '../../ports/event-store.ts';
+import { type Refusal, refuse } from '../../kernel/decider.ts';
+import { BEGINNING, type EventStore } from '../../ports/event-store.ts';
 import type { EvidenceReference } from '../../ports/evidence.ts';
 import {
   applyToHistory,
@@ -49,6 +50,30 @@ async function toItsEnd(findings: Found, check: () => Promise<void>): Promise<vo
     if (!(error instanceof UndecodableEvent) && findings.problems.length === 0) throw error;
     findings.problems.push(error instanceof Error ? error.message : String(error));
   }
+}
+
+/**
+ * Checks the chain of one stream: each event follows the one before it, and none was altered. Refused where there is no such stream.
+ * @throws the reason of the signal, soon after it aborts
+ */
+export async function verifyStream(
+  stream: string,
+  storeAsStored: Pick<EventStore, 'read'>,
+  signal: AbortSignal,
+): Promise<Readonly<{ stream: string; events: number; problems: readonly string[] }> | Refusal> {
+  const problems: string[] = [];
+  let [events, hash] = [0, ''];
+  for await (const page of storeAsStored.read(stream)) {
+    signal.throwIfAborted();
+    for (const event of page) {
+      if (event.revision !== BigInt(events)) problems.push(`revision ${event.revision}: events are missing before it`);
+      else if (!checkLink(hash, event))
+        problems.push(`revision ${event.revision}: it was altered, or the one before it was`);
+      hash = event.metadata.hash;
+      events += 1;
+    }
+  }
+  return events === 0 ? refuse('not-found', `stream ${stream} not found.`, 'stream') : { stream, events, problems };
 }
 
 async function checkChains(archive: VerifyDependencies, findings: Found, show: (done: bigint) => void): Promise<void> {

@@ -2,6 +2,8 @@ import type { CommandContext } from '../../commands/aggregate.ts';
 import {
   decideScaling,
   type Launch,
+  nothingDone,
+  type NothingDone,
   type ScalingDecision,
   type Termination,
 } from '../../domain/worker-pools/scaling/decision.ts';
@@ -16,20 +18,26 @@ export type ScalingApplied = Readonly<{ reserved: readonly string[]; ending: rea
 /** What was decided, and what came of it: nothing in a dry run. */
 export type Scaled = Readonly<{ decision: ScalingDecision; applied: ScalingApplied }>;
 
+/** A decision, and why nothing is done where it does nothing. */
+type Explained = ScalingDecision & Readonly<{ nothing?: readonly NothingDone[] }>;
+
 export type ApplyScalingDependencies = Pick<Application, 'workerPools' | 'workers' | 'scopes' | 'ids' | 'clock'>;
+
+export type ScaleDependencies = ApplyScalingDependencies & ScalingSnapshotDependencies;
 
 /** Decides from a queue what to launch and to end and, but for a dry run, applies it. */
 export async function scale(
   queue: readonly PendingTasks[],
   { dryRun, ...bootTimes }: BootTimes & Readonly<{ dryRun: boolean }>,
   context: CommandContext,
-  dependencies: ApplyScalingDependencies & ScalingSnapshotDependencies,
+  dependencies: ScaleDependencies,
 ): Promise<Scaled> {
   const snapshot = await scalingSnapshot(queue, bootTimes, dependencies);
   const decision = decideScaling(snapshot);
   if (dryRun) return { decision, applied: { reserved: [], ending: [] } };
   const pools = snapshot.pools.map(({ name }) => name);
-  return { decision, applied: await applyScaling(decision, pools, context, dependencies) };
+  const explained = { ...decision, nothing: nothingDone(decision, snapshot) };
+  return { decision, applied: await applyScaling(explained, pools, context, dependencies) };
 }
 
 /**
@@ -37,7 +45,7 @@ export async function scale(
  * whatever other runs of scaling do meanwhile), and asks for the terminations (never of a running task).
  */
 export async function applyScaling(
-  decision: ScalingDecision,
+  decision: Explained,
   pools: readonly string[],
   context: CommandContext,
   dependencies: ApplyScalingDependencies,
@@ -64,12 +72,14 @@ export async function applyScaling(
 
 async function keepReasons(
   pool: string,
-  { launches, terminations, refusals }: ScalingDecision,
+  { launches, terminations, refusals, nothing = [] }: Explained,
   decidedAt: string,
   context: CommandContext,
   { workerPools }: ApplyScalingDependencies,
 ): Promise<void> {
+  const [idle] = nothing.filter(({ pool: of }) => of === pool);
   const data = {
+    ...(idle === undefined ? {} : { nothing: { code: idle.code, because: idle.because } }),
     decidedAt,
     launches: launches.flatMap(({ pool: of, ...launch }) => (of === pool ? [launch] : [])),
     terminations: terminations.flatMap(({ pool: of, ...termination }) => (of === pool ? [termination] : [])),

@@ -1,18 +1,19 @@
 import type { PoolRecord } from '../../events/worker-pools/pool-record.ts';
-import type { Specifications } from '../../events/worker-pools/specifications.ts';
+import type { CloudDriver } from '../../ports/clouds.ts';
 import { activeSlots, type PoolState } from '../../commands/worker-pools/pool-state.ts';
 
 /** What an administrator should know about a pool that was just created or changed, though it is accepted as it is. */
-export function poolNotes(state: PoolState, usedSeconds: number): readonly string[] {
+export function poolNotes(state: PoolState, usedSeconds: number, drivers: readonly CloudDriver[]): readonly string[] {
   const { record } = state;
   if (record === undefined) return [];
-  return [...limitNotes(record, activeSlots(state).length, usedSeconds), ...specificationNotes(record)];
+  return [...limitNotes(record, activeSlots(state).length, usedSeconds), ...specificationNotes(record, drivers)];
 }
 
 function limitNotes(record: PoolRecord, active: number, usedSeconds: number): readonly string[] {
   const { max_active_instances: most, target_max_seconds_per_month: target } = record.limits;
   const notes: string[] = [];
-  if (most !== null && active > most) {
+  if (most === 0) notes.push('limits.max_active_instances is 0: the pool creates no instance');
+  else if (most !== null && active > most) {
     notes.push(
       `${active} instances are active, limits.max_active_instances is ${most}: nothing that runs is ended for that, and nothing new starts before fewer than ${most} are active`,
     );
@@ -32,7 +33,10 @@ function limitNotes(record: PoolRecord, active: number, usedSeconds: number): re
   return notes;
 }
 
-function specificationNotes({ specifications, apt_authentication }: PoolRecord): readonly string[] {
+function specificationNotes(
+  { specifications, apt_authentication }: PoolRecord,
+  drivers: readonly CloudDriver[],
+): readonly string[] {
   const source = specifications.worker_install_source;
   const notes: string[] = [];
   if (['daily-builds', 'enterprise', 'enterprise-staging'].includes(source) && apt_authentication === null) {
@@ -40,16 +44,6 @@ function specificationNotes({ specifications, apt_authentication }: PoolRecord):
       `worker_install_source ${source} needs a repository of its own: name it by apt_authentication before instances are launched`,
     );
   }
-  if (hasNoAddress(specifications)) {
-    notes.push(
-      'enable_ipv4 and enable_ipv6 are false and there are no networks: the provider creates no server without an address',
-    );
-  }
-  return notes;
-}
-
-function hasNoAddress(specifications: Specifications): boolean {
-  if (specifications.provider_type !== 'hetzner') return false;
-  const { enable_ipv4, enable_ipv6, networks = [] } = specifications;
-  return !enable_ipv4 && !enable_ipv6 && networks.length === 0;
+  const driver = drivers.find(({ providerType }) => providerType === specifications.provider_type);
+  return [...notes, ...(driver?.notes(specifications) ?? [])];
 }

@@ -1,9 +1,10 @@
 import { epochMilliseconds } from '../../domain/instants.ts';
 import type { Month } from '../../domain/worker-pools/months.ts';
-import type { Refusal } from '../../kernel/decider.ts';
-import { projectedMilliseconds } from '../../projections/worker-pools/month-projection.ts';
+import { isRefusal, type Refusal } from '../../kernel/decider.ts';
 import { poolMonthMilliseconds } from '../../projections/worker-pools/pool-usage-view.ts';
+import type { ScopeView } from '../../projections/worker-pools/scope-view.ts';
 import { scopeMonthMilliseconds } from '../../projections/worker-pools/scope-usage-view.ts';
+import { projectedMilliseconds } from '../../projections/worker-pools/usage-months.ts';
 import type { Application } from '../application.ts';
 import { poolNotFound } from './pools.ts';
 
@@ -25,6 +26,21 @@ export type PoolUsage = UsageAccount &
 
 export type PoolUsageDependencies = Pick<Application, 'catchUp' | 'clock'> &
   Readonly<{ views: Pick<Application['views'], 'workerPools' | 'poolUsage' | 'scopes' | 'scopeUsage'> }>;
+
+/** The accounts of all pools for a month, by name; what a deleted pool has used in it stays on the books. */
+export async function poolsUsage(month: Month, dependencies: PoolUsageDependencies): Promise<readonly PoolUsage[]> {
+  const { catchUp, views } = dependencies;
+  await catchUp();
+  const there = (await views.workerPools.list()).map(({ key }) => key);
+  const ever = (await views.poolUsage.list()).map(({ key }) => key);
+  const accounts: PoolUsage[] = [];
+  for (const pool of [...new Set([...there, ...ever])].toSorted()) {
+    const account = await poolUsage(pool, month, dependencies);
+    if (isRefusal(account)) continue;
+    if (there.includes(pool) || account.used_seconds > 0) accounts.push(account);
+  }
+  return accounts;
+}
 
 /** The account of a pool for a month; running instances count up to now. */
 export async function poolUsage(
@@ -63,3 +79,17 @@ export async function poolUsage(
     scopes: scopes.flat(),
   };
 }
+
+/** The hours that tasks of a scope have taken in a month, by pool; running tasks count up to now. */
+export async function scopeHours(
+  { scope, pools }: Pick<ScopeView, 'scope' | 'pools'>,
+  month: Month,
+  { clock, views }: Pick<Application, 'clock'> & Readonly<{ views: Pick<Application['views'], 'scopeUsage'> }>,
+): Promise<ReadonlyMap<string, number>> {
+  const now = clock.now().epochMilliseconds;
+  const usage = await views.scopeUsage.get(scope);
+  const names = new Set([...Object.keys(pools), ...Object.keys(usage?.pools ?? {})]);
+  return new Map([...names].map((pool) => [pool, scopeMonthMilliseconds(usage, pool, month, now) / HOUR_MILLISECONDS]));
+}
+
+const HOUR_MILLISECONDS = 3_600_000;

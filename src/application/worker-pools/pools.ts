@@ -21,7 +21,10 @@ export type PoolChanged = Readonly<{
 /** What a deletion took with it. */
 export type DeletedPool = Readonly<{ scopes: readonly string[]; ending: readonly string[] }>;
 
-export type ChangePoolDependencies = Pick<Application, 'workerPools' | 'assets' | 'clock' | 'catchUp'> &
+export type ChangePoolDependencies = Pick<
+  Application,
+  'workerPools' | 'assets' | 'clock' | 'catchUp' | 'cloudDrivers'
+> &
   Readonly<{ views: Pick<Application['views'], 'poolUsage'> }>;
 
 export type DeletePoolDependencies = Pick<Application, 'workerPools' | 'scopes' | 'workers' | 'clock'>;
@@ -71,7 +74,7 @@ export async function deletePool(
   const at = clock.nowText();
   const { state } = await workerPools.state(pool);
   const answer = await workerPools.handle(pool, { type: 'DeleteWorkerPool', data: { force } }, context);
-  if (isRefusal(answer)) return answer;
+  if (isRefusal(answer)) return namingPool(pool, answer);
   for (const scope of state.scopes) {
     const removed = await scopes.handle(scope, { type: 'RemoveScopeWorkerPool', data: { pool } }, context);
     if (isRefusal(removed)) return removed;
@@ -96,9 +99,24 @@ export async function showPool(
   return (await views.workerPools.get(pool)) ?? poolNotFound(pool);
 }
 
+/** A pool as its stream has it, and the revision of that; no record where there is none. */
+export async function poolRevision(
+  pool: string,
+  { workerPools }: Pick<Application, 'workerPools'>,
+): Promise<Readonly<{ record: PoolRecord | undefined; revision: bigint }>> {
+  const { state, revision } = await workerPools.state(pool);
+  return { record: state.record, revision };
+}
+
 /** No pool of this name. */
 export function poolNotFound(pool: string): Refusal {
   return refuse('not-found', `worker pool ${pool} not found.`, 'pool');
+}
+
+/** What a pool's rules refused; a pool that is not there has no name of its own to say. */
+export function namingPool(pool: string, refusal: Refusal): Refusal {
+  if (refusal.refused !== 'worker-pool-not-found') return refusal;
+  return { ...refusal, because: `worker pool ${pool} not found.` };
 }
 
 /** Decides on what the pool is now and, but for a dry run, makes it so. */
@@ -115,7 +133,7 @@ async function change(
   return {
     created: before.record === undefined,
     differences: differences(before.record ?? {}, after.record ?? {}),
-    notes: poolNotes(after, await usedSeconds(pool, dependencies)),
+    notes: poolNotes(after, await usedSeconds(pool, dependencies), dependencies.cloudDrivers),
   };
 }
 

@@ -1,6 +1,8 @@
 import { launchesFrom } from '../../commands/worker-pools/pool-state.ts';
 import { epochMilliseconds } from '../../domain/instants.ts';
 import { monthOf } from '../../domain/worker-pools/months.ts';
+import type { WorkersUrl } from '../../domain/worker-pools/workers-url.ts';
+import { maxBootSeconds } from '../../events/worker-pools/limits.ts';
 import type {
   PendingTasks,
   PoolSnapshot,
@@ -17,8 +19,12 @@ import type { Application } from '../application.ts';
 /** How long an instance is expected to boot, and after how long one that is not ready is given up; seconds. */
 export type BootTimes = Pick<ScalingSnapshot, 'bootSeconds' | 'bootTimeoutSeconds'>;
 
-export type ScalingSnapshotDependencies = Pick<Application, 'workerPools' | 'clock' | 'catchUp'> &
-  Readonly<{ views: Pick<Application['views'], 'workerPools' | 'poolUsage' | 'scopes' | 'scopeUsage' | 'workers'> }>;
+export type ScalingSnapshotDependencies = Pick<Application, 'workerPools' | 'assets' | 'clock' | 'catchUp'> &
+  Readonly<{
+    views: Pick<Application['views'], 'workerPools' | 'poolUsage' | 'scopes' | 'scopeUsage' | 'workers'>;
+    /** Where new workers find the service: where that can't be told them, nothing is launched. */
+    workersUrl: WorkersUrl;
+  }>;
 
 /** What scaling looks at: the queue, and everything else as it is now. */
 export async function scalingSnapshot(
@@ -37,14 +43,17 @@ export async function scalingSnapshot(
 }
 
 async function poolSnapshots(
-  { views, workerPools }: ScalingSnapshotDependencies,
+  { views, workerPools, assets, workersUrl }: ScalingSnapshotDependencies,
   now: number,
 ): Promise<readonly PoolSnapshot[]> {
   const pools = await views.workerPools.list();
   return Promise.all(
     pools.map(async ({ key, view: { record } }) => {
       const usage = await views.poolUsage.get(key);
-      const from = launchesFrom((await workerPools.state(key)).state, now);
+      const { state } = await workerPools.state(key);
+      const account = await assets.state(record.provider_account);
+      const from = launchesFrom(state, now, String(account.revision));
+      const blocked = blockedBecause(account.state.record?.configuration, from, state.failures?.because, workersUrl);
       return {
         name: record.name,
         enabled: record.enabled,
@@ -54,11 +63,25 @@ async function poolSnapshots(
         maxActiveInstances: record.limits.max_active_instances,
         targetMaxSecondsPerMonth: record.limits.target_max_seconds_per_month,
         maxIdleSeconds: record.limits.max_idle_seconds,
+        maxBootSeconds: maxBootSeconds(record.limits),
         usedSeconds: poolMonthMilliseconds(usage, monthOf(now), now) / 1000,
         ...(from === undefined ? {} : { launchesFromMilliseconds: from }),
+        ...(blocked === undefined ? {} : { blocked }),
       };
     }),
   );
+}
+
+/** Why a pool launches nothing before something is edited; `undefined`: it may launch. */
+function blockedBecause(
+  configuration: Readonly<Record<string, unknown>> | undefined,
+  from: number | undefined,
+  failedBecause: string | undefined,
+  workersUrl: WorkersUrl,
+): string | undefined {
+  if ('problem' in workersUrl && typeof configuration?.['server_url'] !== 'string') return workersUrl.problem;
+  if (from !== Number.POSITIVE_INFINITY) return undefined;
+  return `${failedBecause ?? 'launches failed'} (before the pool or its account has been edited)`;
 }
 
 async function scopeSnapshots({ views }: ScalingSnapshotDependencies, now: number): Promise<readonly ScopeSnapshot[]> {
@@ -84,7 +107,9 @@ async function workerSnapshots(
   now: number,
 ): Promise<readonly WorkerSnapshot[]> {
   const workers = new Map((await views.workers.list()).map(({ key, view }) => [key, view]));
-  const withoutPool = [...workers.values()].filter(({ pool }) => pool === null);
+  const withoutPool = [...workers.values()].filter(
+    ({ pool, phase, silentSince }) => pool === null && phase === 'ready' && silentSince === null,
+  );
   const active = (await views.workerPools.list()).flatMap(({ view: { record, active: slots } }) =>
     slots.map(({ worker, run, since }): WorkerSnapshot => {
       const known = workers.get(worker);
@@ -116,7 +141,8 @@ function activityOf(view: WorkerView, since: string, now: number): WorkerActivit
     const remainingSeconds = Math.max(0, task.expectedSeconds - ranSeconds);
     return { state: 'busy', scope: task.scope, remainingSeconds, draining: ending !== null };
   }
-  if (ending !== null) return { state: 'terminating' };
+  // What has fallen silent is given no work.
+  if (ending !== null || view.silentSince !== null) return { state: 'terminating' };
   if (phase !== 'ready') return { state: 'booting', since: epochMilliseconds(view.instanceCreatedAt ?? since) };
   return { state: 'idle', since: epochMilliseconds(view.idleSince ?? since), tasksRun: view.hasRunTask ? 1 : 0 };
 }

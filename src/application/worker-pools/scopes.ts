@@ -4,6 +4,7 @@ import type { ScopeLimits } from '../../events/worker-pools/limits.ts';
 import { isRefusal, type Refusal, refuse } from '../../kernel/decider.ts';
 import type { ScopeView } from '../../projections/worker-pools/scope-view.ts';
 import type { Application } from '../application.ts';
+import { namingPool } from './pools.ts';
 
 export type Membership = Readonly<{ scope: string; pool: string }>;
 
@@ -16,6 +17,9 @@ export type MembershipChanged = Readonly<{ changed: boolean; terms: ScopeWorkerP
 export type ScopeDependencies = Pick<Application, 'scopes'>;
 
 export type MembershipDependencies = Pick<Application, 'workerPools' | 'scopes'>;
+
+export type DeleteScopeDependencies = Pick<Application, 'scopes' | 'catchUp'> &
+  Readonly<{ views: Pick<Application['views'], 'workerPools' | 'openWork'> }>;
 
 export type ReadScopesDependencies = Pick<Application, 'catchUp'> &
   Readonly<{ views: Pick<Application['views'], 'scopes'> }>;
@@ -47,7 +51,7 @@ export async function addScopeWorkerPool(
   }
   const { priority = 0, limits = NO_LIMITS } = terms;
   const admitted = await workerPools.handle(pool, { type: 'AdmitScope', data: { scope, priority, limits } }, context);
-  if (isRefusal(admitted)) return admitted;
+  if (isRefusal(admitted)) return namingPool(pool, admitted);
   const added = await scopes.handle(scope, { type: 'AddScopeWorkerPool', data: { pool, priority, limits } }, context);
   if (isRefusal(added)) return added;
   const edited = await editScopeWorkerPool({ scope, pool }, terms, context, { scopes });
@@ -64,7 +68,8 @@ export async function editScopeWorkerPool(
   { scopes }: ScopeDependencies,
 ): Promise<Refusal | MembershipChanged> {
   const edited = await scopes.handle(scope, { type: 'EditScopeWorkerPool', data: { pool, ...terms } }, context);
-  return isRefusal(edited) ? edited : { changed: edited.events.length > 0, terms: edited.state.pools[pool] };
+  if (isRefusal(edited)) return namingScope(scope, edited);
+  return { changed: edited.events.length > 0, terms: edited.state.pools[pool] };
 }
 
 /** Takes a pool from a scope; the pool's stream first, which is what others go by. */
@@ -81,6 +86,32 @@ export async function removeScopeWorkerPool(
   return { changed: released.events.length + removed.events.length > 0, terms: removed.state.pools[pool] };
 }
 
+/** Deletes a scope that uses no pool and has no work. What it has used stays in the accounts of the months. */
+export async function deleteScope(
+  scope: string,
+  context: CommandContext,
+  { scopes, catchUp, views }: DeleteScopeDependencies,
+): Promise<Refusal | Readonly<{ name: string }>> {
+  await catchUp();
+  const own = (await scopes.state(scope)).state.pools;
+  const pools = (await views.workerPools.list()).flatMap(({ view: { record, scopes: admitted } }) =>
+    admitted.includes(scope) && own[record.name] === undefined ? [`worker pool ${record.name}`] : [],
+  );
+  const work = (await views.openWork.list()).filter(({ view }) => view.scope === scope).length;
+  const usedBy = [...pools, ...(work === 0 ? [] : [`${work} work ${work === 1 ? 'request' : 'requests'}`])];
+  const answer = await scopes.handle(scope, { type: 'DeleteScope', data: { usedBy } }, context);
+  return isRefusal(answer) ? namingScope(scope, answer) : { name: scope };
+}
+
+/** Whether there is a scope of this name, the pools that it uses, and how far its stream is. */
+export async function scopeRevision(
+  scope: string,
+  { scopes }: ScopeDependencies,
+): Promise<Readonly<{ isThere: boolean; pools: Readonly<Record<string, ScopeWorkerPool>>; revision: bigint }>> {
+  const { state, revision } = await scopes.state(scope);
+  return { isThere: state.scope !== undefined, pools: state.pools, revision };
+}
+
 /** All scopes, by name. */
 export async function listScopes({ catchUp, views }: ReadScopesDependencies): Promise<readonly ScopeView[]> {
   await catchUp();
@@ -94,6 +125,10 @@ export async function showScope(
 ): Promise<Refusal | ScopeView> {
   await catchUp();
   return (await views.scopes.get(scope)) ?? scopeNotFound(scope);
+}
+
+function namingScope(scope: string, refusal: Refusal): Refusal {
+  return refusal.refused === 'scope-not-found' ? { ...refusal, because: `scope ${scope} not found.` } : refusal;
 }
 
 function scopeNotFound(scope: string): Refusal {

@@ -8,9 +8,10 @@ import type { Application } from '../../application/application.ts';
 import { LIST_KINDS } from '../../domain/ip-control/waiting-changes.ts';
 import type { ListKind } from '../../events/ip-control/vocabulary.ts';
 import { type CommandTools, outputOf } from '../command.ts';
-import { accepted, CommandFailure, counted, EXIT, usage } from '../output.ts';
+import { counted } from '../../domain/counted.ts';
+import { accepted, CommandFailure, endsText, EXIT, isLong, usage } from '../output.ts';
 
-export type DiffOptions = Readonly<{ list?: ListKind; due?: boolean; all?: boolean; json?: boolean }>;
+export type DiffOptions = Readonly<{ list?: ListKind; due?: boolean; all?: boolean; wide?: boolean; json?: boolean }>;
 
 /** `commit diff`: one list, or many. */
 export async function showDifference(
@@ -27,13 +28,13 @@ export async function showDifference(
     if (region === undefined) throw usage('name the region, too.');
     const of = { customer, region, list: options.list ?? 'BLACKHOLE' };
     const difference = accepted(await listDifference(of, application));
-    output.object(rowOf(difference), linesOf(difference));
+    output.object(rowOf(difference), linesOf(difference, options.wide === true));
     return requireSeen([difference]);
   }
   const lists = options.list === undefined ? LIST_KINDS : [options.list];
   const differences = await everyDifference({ lists, which: options.all === true ? 'all' : 'due' }, application);
   if (output.json) output.object({ ...sumOf(differences), lists: differences.map(rowOf) });
-  else output.object({}, linesOfAll(differences));
+  else output.object({}, linesOfAll(differences, options.wide === true));
   return requireSeen(differences);
 }
 
@@ -62,15 +63,20 @@ function rowOf({ routers, ...list }: ListDifference) {
   };
 }
 
-function linesOf({ region, list, prefixes, routers }: ListDifference): readonly string[] {
+function linesOf({ region, list, prefixes, routers }: ListDifference, wide: boolean): readonly string[] {
   return [
-    `${list} in ${region}: ${prefixes} blocks`,
+    `${list} in ${region}: ${counted(prefixes, 'block')}`,
     ...routers.flatMap((difference) => [
       `${difference.router}: ${summaryOf(difference)}`,
-      ...difference.added.map((prefix) => `  + ${prefix}`),
-      ...difference.removed.map((prefix) => `  - ${prefix}`),
+      ...blockLines('+', difference.added, wide),
+      ...blockLines('-', difference.removed, wide),
     ]),
   ];
+}
+
+function blockLines(sign: string, prefixes: readonly string[], wide: boolean): readonly string[] {
+  if (isLong(prefixes) && !wide) return [`  ${sign} ${endsText(prefixes, 'blocks')}; --wide lists them`];
+  return prefixes.map((prefix) => `  ${sign} ${prefix}`);
 }
 
 function summaryOf({ added, removed, kept, problem, disabled }: RouterDifference): string {
@@ -80,9 +86,12 @@ function summaryOf({ added, removed, kept, problem, disabled }: RouterDifference
   return `${added.length} added, ${removed.length} removed${keeps}`;
 }
 
-function linesOfAll(differences: readonly ListDifference[]): readonly string[] {
+function linesOfAll(differences: readonly ListDifference[], wide: boolean): readonly string[] {
   const { lists_count: lists, added_count: added, removed_count: removed } = sumOf(differences);
-  return [...differences.flatMap(linesOf), `${counted(lists, 'list')}: ${added} added, ${removed} removed in all`];
+  return [
+    ...differences.flatMap((difference) => linesOf(difference, wide)),
+    `${counted(lists, 'list')}: ${added} added, ${removed} removed in all`,
+  ];
 }
 
 function sumOf(differences: readonly ListDifference[]) {

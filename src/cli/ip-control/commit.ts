@@ -1,12 +1,30 @@
 import { type Command, Option } from 'commander';
-import { listCommits, type ListedCommit, runCommit, type WaitingList } from '../../application/ip-control/commits.ts';
+import {
+  COMMIT_STATES,
+  type CommitFilter,
+  listCommits,
+  type ListedCommit,
+  runCommit,
+  type WaitingList,
+} from '../../application/ip-control/commits.ts';
 import { LIST_KINDS } from '../../domain/ip-control/waiting-changes.ts';
 import type { ListKind, RouterOutcome } from '../../events/ip-control/vocabulary.ts';
-import { type CommandTools, leaf, outputOf } from '../command.ts';
-import { accepted, CommandFailure, counted, EXIT, operatorContext } from '../output.ts';
+import {
+  act,
+  type ActOptions,
+  type CommandTools,
+  leaf,
+  outputOf,
+  sinceOption,
+  statusOption,
+  wideOption,
+} from '../command.ts';
+import { counted } from '../../domain/counted.ts';
+import { accepted, CommandFailure, EXIT, operatorContext, sinceOf } from '../output.ts';
 import { type DiffOptions, showDifference } from './commit-diff.ts';
 
-type OneListOptions = Readonly<{ list: ListKind; json?: boolean }>;
+type ListOptions = Omit<CommitFilter, 'since'> & Readonly<{ since?: string; json?: boolean }>;
+type RunOptions = ActOptions & Readonly<{ list: ListKind }>;
 
 const COLUMNS = [
   'id',
@@ -27,10 +45,15 @@ export function addCommitCommands(program: Command, tools: CommandTools): void {
   const commit = program.command('commit').description('deployments of lists to routers');
   leaf(commit, 'list', 'list commit sets, newest first, and what waits for its first or next one')
     .option('--customer <customer>', 'only those of one customer')
+    .option('--region <region>', 'only those of one region')
     .addOption(listOption('only those of one list'))
-    .action(({ customer, list, ...options }: { customer?: string; list?: ListKind; json?: boolean }) =>
+    .addOption(statusOption(COMMIT_STATES))
+    .addOption(sinceOption('what was requested'))
+    .action(({ customer, list, region, status, since: sinceText, ...options }: ListOptions) =>
       tools.withApplication(async (application) => {
-        const { commits, waiting } = accepted(await listCommits({ customer, list }, application));
+        const since = sinceOf(sinceText, application.clock.now());
+        const filter = { customer, list, region, status, since };
+        const { commits, waiting } = accepted(await listCommits(filter, application));
         const rows = commits.map((one) => rowOf(one, options.json === true));
         outputOf(options, tools).table(COLUMNS, [...rows, ...waiting.map(waitingRowOf)]);
       }),
@@ -39,14 +62,15 @@ export function addCommitCommands(program: Command, tools: CommandTools): void {
     .addOption(listOption('which list; BLACKHOLE, or both with --due and --all'))
     .option('--due', 'every list that a commit is to come for')
     .option('--all', 'every list')
+    .addOption(wideOption())
     .action((customer: string | undefined, region: string | undefined, options: DiffOptions) =>
       tools.withApplication((application) => showDifference(application, customer, region, options, tools)),
     );
-  leaf(commit, 'run <customer> <region>', 'deploy what is pending now, without waiting for the quiet period')
+  act(commit, 'run <customer> <region>', 'deploy what is pending now, without waiting for the quiet period')
     .addOption(listOption('which list').default('BLACKHOLE'))
-    .action((customer: string, region: string, { list, ...options }: OneListOptions) =>
+    .action((customer: string, region: string, { list, ...options }: RunOptions) =>
       tools.withApplication(async (application) => {
-        const context = operatorContext(application.ids);
+        const context = operatorContext(application.ids, options);
         const { outcomes, ...run } = accepted(await runCommit({ customer, region, list }, context, application));
         const { status } = run;
         const problems = outcomeProblems(outcomes);

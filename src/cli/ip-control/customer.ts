@@ -1,15 +1,18 @@
+import { customerRecord } from '../../application/ip-control/records.ts';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import {
+  chooseCustomerStanding,
   createCustomer,
-  type CustomerAccount,
   listCustomers,
+  removeCustomer,
   showCustomer,
   updateCustomer,
 } from '../../application/ip-control/customers.ts';
 import type { WebhookSecretChange } from '../../application/ip-control/webhook-secrets.ts';
 import type { CustomerSettings } from '../../events/ip-control/vocabulary.ts';
-import { type CommandTools, leaf, outputOf } from '../command.ts';
-import { accepted, counted, operatorContext } from '../output.ts';
+import { act, type ActOptions, type CommandTools, leaf, outputOf, statusOption } from '../command.ts';
+import { counted } from '../../domain/counted.ts';
+import { accepted, operatorContext } from '../output.ts';
 
 type SettingOptions = Readonly<{
   rateLimit?: number;
@@ -22,16 +25,16 @@ type SettingOptions = Readonly<{
   webhookUrl?: string;
   rotateWebhookSecret?: boolean;
   immediately?: boolean;
-  json?: boolean;
-}>;
+}> &
+  ActOptions;
 
-/** `customer create | update | list | show`. */
+/** `customer create | update | disable | enable | remove | list | show`. */
 export function addCustomerCommands(program: Command, tools: CommandTools): void {
   const customer = program.command('customer').description('customers and what they may do');
-  settingOptions(leaf(customer, 'create <name>', 'create a customer')).action((name: string, options: SettingOptions) =>
+  settingOptions(act(customer, 'create <name>', 'create a customer')).action((name: string, options: SettingOptions) =>
     tools.withApplication(async (application) => {
       const wanted = { name, settings: settingsOf(options) };
-      const created = accepted(await createCustomer(wanted, operatorContext(application.ids), application));
+      const created = accepted(await createCustomer(wanted, operatorContext(application.ids, options), application));
       const { customerId, listName } = created.customer;
       outputOf(options, tools).object({ id: customerId, name, ...secretFields(created.webhookSecrets) }, [
         `customer ${name} created (id ${customerId}); its lists are Svc-${listName}-…`,
@@ -40,26 +43,63 @@ export function addCustomerCommands(program: Command, tools: CommandTools): void
     }),
   );
   addUpdateCommand(customer, tools);
-  leaf(customer, 'list', 'list customers').action((options: { json?: boolean }) =>
-    tools.withApplication(async (application) => {
-      outputOf(options, tools).table(
-        ['id', 'name', 'rate_limit', 'allow_synchronous', 'allow_source_whitelist', 'webhook_url'],
-        (await listCustomers(application)).map(rowOf),
-      );
-    }),
-  );
+  addStandingCommands(customer, tools);
+  leaf(customer, 'list', 'list customers')
+    .addOption(statusOption(['enabled', 'disabled']))
+    .action(({ status, ...options }: Readonly<{ status?: string; json?: boolean }>) =>
+      tools.withApplication(async (application) => {
+        const rows = (await listCustomers(application)).map(customerRecord);
+        outputOf(options, tools).table(
+          ['id', 'name', 'rate_limit', 'allow_synchronous', 'allow_source_whitelist', 'webhook_url', 'state'],
+          rows.filter(({ state }) => status === undefined || state === status),
+        );
+      }),
+    );
   leaf(customer, 'show <customer>', 'show a customer').action((name: string, options: { json?: boolean }) =>
     tools.withApplication(async (application) => {
       const shown = accepted(await showCustomer(name, application));
       const tokens = shown.tokens.map(({ tokenId, label }) => ({ id: tokenId, label }));
       const subnets = shown.subnets.map(({ subnetId, cidr }) => ({ id: subnetId, cidr }));
-      outputOf(options, tools).object({ ...rowOf(shown), tokens, subnets });
+      outputOf(options, tools).object({ ...customerRecord(shown), tokens, subnets });
     }),
   );
 }
 
+function addStandingCommands(customer: Command, tools: CommandTools): void {
+  const choices = [
+    ['disable', 'disabled', 'refuse the requests of a customer; what is on routers stays'],
+    ['enable', 'enabled', 'take the requests of a customer again'],
+  ] as const;
+  for (const [verb, standing, description] of choices) {
+    act(customer, `${verb} <customer>`, description).action((nameOrNumber: string, options: ActOptions) =>
+      tools.withApplication(async (application) => {
+        const wanted = { customer: nameOrNumber, standing };
+        const context = operatorContext(application.ids, options);
+        const { customer: chosen, isChanged } = accepted(await chooseCustomerStanding(wanted, context, application));
+        outputOf(options, tools).object(customerRecord(chosen), [
+          `customer ${chosen.name} ${isChanged ? 'is' : 'was already'} ${standing}`,
+        ]);
+      }),
+    );
+  }
+  act(customer, 'remove <customer>', 'remove a customer for good; the next commits empty its lists, its history stays')
+    .option('--force', 'also its subnets and whitelist requests')
+    .action((nameOrNumber: string, options: ActOptions & Readonly<{ force?: boolean }>) =>
+      tools.withApplication(async (application) => {
+        const wanted = { customer: nameOrNumber, force: options.force === true };
+        const context = operatorContext(application.ids, options);
+        const { customer: removed, ...counts } = accepted(await removeCustomer(wanted, context, application));
+        const { subnets, requests, tokens } = counts;
+        outputOf(options, tools).object({ ...customerRecord(removed), subnets, requests, tokens }, [
+          `customer ${removed.name} removed, with ${counted(subnets, 'subnet')}, ${counted(requests, 'whitelist request')} and ${counted(tokens, 'token')}`,
+          'its lists are emptied by the next commits; edgeward commit list shows them.',
+        ]);
+      }),
+    );
+}
+
 function addUpdateCommand(customer: Command, tools: CommandTools): void {
-  settingOptions(leaf(customer, 'update <customer>', 'change what a customer may do; only what is named changes'))
+  settingOptions(act(customer, 'update <customer>', 'change what a customer may do; only what is named changes'))
     .option(
       '--rotate-webhook-secret',
       'sign webhooks with a new secret, printed once, and for a day with the one before too',
@@ -69,7 +109,7 @@ function addUpdateCommand(customer: Command, tools: CommandTools): void {
       tools.withApplication(async (application) => {
         const { rotateWebhookSecret = false, immediately = false } = options;
         const wanted = { customer: nameOrNumber, changes: settingsOf(options), rotateWebhookSecret, immediately };
-        const updated = accepted(await updateCustomer(wanted, operatorContext(application.ids), application));
+        const updated = accepted(await updateCustomer(wanted, operatorContext(application.ids, options), application));
         const { name } = updated.customer;
         const said = [
           ...(updated.isChanged ? [`customer ${name} updated`] : []),
@@ -77,7 +117,7 @@ function addUpdateCommand(customer: Command, tools: CommandTools): void {
           ...secretLines(updated.webhookSecrets),
         ];
         outputOf(options, tools).object(
-          { ...rowOf(updated.customer), ...secretFields(updated.webhookSecrets) },
+          { ...customerRecord(updated.customer), ...secretFields(updated.webhookSecrets) },
           said.length === 0 ? [`customer ${name} unchanged`] : said,
         );
       }),
@@ -119,22 +159,6 @@ function settingsOf(options: SettingOptions): Partial<CustomerSettings> {
     webhookUrl: options.webhookUrl === 'none' ? null : options.webhookUrl,
   };
   return Object.fromEntries(Object.entries(named).filter(([, value]) => value !== undefined));
-}
-
-function rowOf({ customerId, name, listName, settings }: CustomerAccount) {
-  return {
-    id: customerId,
-    name,
-    list_name: listName,
-    rate_limit: settings.rateLimitPerMinute,
-    allow_synchronous: settings.allowSynchronous,
-    allow_source_whitelist: settings.allowSourceWhitelist,
-    trusted: settings.trusted,
-    whitelist_limit: settings.whitelistLimit,
-    prefix_limit: settings.prefixLimit,
-    evidence_max_bytes: settings.evidenceMaxBytes,
-    webhook_url: settings.webhookUrl,
-  };
 }
 
 function secretLines({ secret, previousUntil, ended }: WebhookSecretChange): readonly string[] {

@@ -1,9 +1,10 @@
 import type { Command } from 'commander';
+import { z } from 'zod';
 import { type History, type HistoryFilter, type HistoryOf, openHistory } from '../../application/ip-control/history.ts';
 import { isWebhookDeliveryType } from '../../application/ip-control/delivery-history.ts';
 import type { RecordedEvent } from '../../kernel/event.ts';
 import { type CommandTools, leaf, outputOf } from '../command.ts';
-import { accepted, instantOf, jsonLine, usage } from '../output.ts';
+import { accepted, cut, endsText, instantOf, isLong, jsonLine, usage } from '../output.ts';
 
 type EventOptions = Readonly<{
   region?: string;
@@ -13,8 +14,13 @@ type EventOptions = Readonly<{
   to?: string;
   type?: string;
   follow?: boolean;
+  limit?: number;
+  wide?: boolean;
   json?: boolean;
 }>;
+
+/** Less of what has happened tells nothing. */
+const DATA_MIN = 24;
 
 /** `events`. */
 export function addEventsCommand(program: Command, tools: CommandTools): void {
@@ -55,10 +61,15 @@ async function showEvents(
   history: History,
   filter: HistoryFilter,
   options: EventOptions,
-  { write }: CommandTools,
+  { write, columns, jsonLines = false }: CommandTools,
 ): Promise<void> {
   const end = await history.endOfLog();
-  const pages = () => history.recorded(end, filter);
+  const { limit, wide = false } = options;
+  const pages = () => firstOf(history.recorded(end, filter), limit);
+  if (options.json === true && jsonLines) {
+    for await (const page of pages()) write(page.map((event) => `${jsonLine(rowOf(event, history))}\n`).join(''));
+    return;
+  }
   if (options.json === true) {
     let before = '[';
     for await (const page of pages()) {
@@ -72,13 +83,29 @@ async function showEvents(
   const widths = head.map(({ length }) => length);
   for await (const page of pages())
     for (const event of page)
-      for (const [at, cell] of cellsOf(event, history).entries()) widths[at] = Math.max(widths[at] ?? 0, cell.length);
-  // The last column is as wide as it is.
+      for (const [at, cell] of cellsOf(event, history, wide).entries())
+        widths[at] = Math.max(widths[at] ?? 0, cell.length);
+  // The last column is as wide as it is, or as there is room for.
   widths.pop();
+  const taken = widths.reduce((sum, width) => sum + width + 2, 0);
+  const room = wide || columns === undefined ? Number.POSITIVE_INFINITY : Math.max(columns - taken, DATA_MIN);
   const lineOf = (cells: readonly string[]): string =>
-    `${cells.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join('  ')}\n`;
+    `${cells.map((cell, at) => (at < widths.length ? cell.padEnd(widths[at] ?? 0) : cut(cell, room))).join('  ')}\n`;
   write(lineOf(head));
-  for await (const page of pages()) write(page.map((event) => lineOf(cellsOf(event, history))).join(''));
+  for await (const page of pages()) write(page.map((event) => lineOf(cellsOf(event, history, wide))).join(''));
+}
+
+/** At most so many events, the first ones. */
+async function* firstOf(
+  pages: AsyncIterable<readonly RecordedEvent[]>,
+  limit = Number.POSITIVE_INFINITY,
+): AsyncIterableIterator<readonly RecordedEvent[]> {
+  let left = limit;
+  for await (const page of pages) {
+    yield page.slice(0, left);
+    left -= page.length;
+    if (left <= 0) return;
+  }
 }
 
 async function followEvents(
@@ -92,7 +119,9 @@ async function followEvents(
   const stop = (): void => interrupted.abort();
   process.once('SIGINT', stop).once('SIGTERM', stop);
   const show = (event: RecordedEvent): void =>
-    output.line(output.json ? jsonLine(rowOf(event, history)) : cellsOf(event, history).join('  '));
+    output.line(
+      output.json ? jsonLine(rowOf(event, history)) : cellsOf(event, history, options.wide === true).join('  '),
+    );
   // What comes after this moment is followed, so that nothing is shown twice.
   const end = await history.endOfLog();
   for await (const page of history.recorded(end, filter)) for (const event of page) show(event);
@@ -108,9 +137,18 @@ function rowOf({ id, stream, revision, position, type, data, metadata }: Recorde
 function cellsOf(
   { stream, revision, type, data, metadata }: RecordedEvent,
   { hasManyStreams }: History,
+  wide: boolean,
 ): readonly string[] {
   const who = [metadata.at, String(revision), metadata.actor, type];
-  return [...who, ...(hasManyStreams ? [stream] : []), jsonLine(data)];
+  return [...who, ...(hasManyStreams ? [stream] : []), wide ? jsonLine(data) : withoutLongLists(data)];
+}
+
+/** `"ranges":"5,000 ranges (first … last)"`; whole with `--wide`, and for machines. */
+function withoutLongLists(data: object): string {
+  return JSON.stringify(data, (name, member: unknown) => {
+    const texts = Array.isArray(member) ? z.array(z.string()).safeParse(member) : undefined;
+    return texts?.success === true && isLong(texts.data) ? endsText(texts.data, name) : member;
+  });
 }
 
 function filterOf({ from, to, type }: EventOptions): HistoryFilter {

@@ -4,36 +4,47 @@ import {
   createRegion,
   DEPLOY_POLICIES,
   listRegions,
+  removeRegion,
 } from '../../application/ip-control/regions.ts';
 import type { DeployPolicy } from '../../events/ip-control/vocabulary.ts';
-import { type CommandTools, leaf, outputOf } from '../command.ts';
+import { act, type ActOptions, type CommandTools, leaf, outputOf } from '../command.ts';
 import { accepted, operatorContext } from '../output.ts';
 
-/** `region create | update | list`. */
+/** `region create | update | remove | list`. */
 export function addRegionCommands(program: Command, tools: CommandTools): void {
   const region = program.command('region').description('groups of routers that hold the same lists');
-  leaf(region, 'create <name>', 'create a region')
+  act(region, 'create <name>', 'create a region')
     .addOption(policyOption())
-    .action((name: string, options: Readonly<{ deployPolicy?: DeployPolicy; json?: boolean }>) =>
+    .action((name: string, options: ActOptions & Readonly<{ deployPolicy?: DeployPolicy }>) =>
       tools.withApplication(async (application) => {
         const wanted = { name, deployPolicy: options.deployPolicy };
-        const created = accepted(await createRegion(wanted, operatorContext(application.ids), application));
+        const created = accepted(await createRegion(wanted, operatorContext(application.ids, options), application));
         const { regionId: id, deployPolicy } = created;
         outputOf(options, tools).object({ id, name, deploy_policy: deployPolicy }, [
           `region ${name} created (id ${id})`,
         ]);
       }),
     );
-  leaf(region, 'update <region>', 'change how commits treat the routers of a region')
+  act(region, 'update <region>', 'change how commits treat the routers of a region')
     .addOption(policyOption().makeOptionMandatory())
-    .action((given: string, options: Readonly<{ deployPolicy: DeployPolicy; json?: boolean }>) =>
+    .action((given: string, options: ActOptions & Readonly<{ deployPolicy: DeployPolicy }>) =>
       tools.withApplication(async (application) => {
         const wanted = { region: given, deployPolicy: options.deployPolicy };
-        const updated = accepted(await chooseDeployPolicy(wanted, operatorContext(application.ids), application));
+        const updated = accepted(
+          await chooseDeployPolicy(wanted, operatorContext(application.ids, options), application),
+        );
         const { regionId: id, name, deployPolicy } = updated;
         outputOf(options, tools).object({ id, name, deploy_policy: deployPolicy }, [`region ${name}: ${deployPolicy}`]);
       }),
     );
+  act(region, 'remove <region>', 'remove a region that no router and no subnet uses').action(
+    (given: string, options: ActOptions) =>
+      tools.withApplication(async (application) => {
+        const removed = accepted(await removeRegion(given, operatorContext(application.ids, options), application));
+        const { regionId: id, name } = removed;
+        outputOf(options, tools).object({ id, name }, [`region ${name} removed`]);
+      }),
+  );
   leaf(region, 'list', 'list regions').action((options: { json?: boolean }) =>
     tools.withApplication(async (application) => {
       const rows = (await listRegions(application)).map(({ regionId, name, routers, deployPolicy }) => ({

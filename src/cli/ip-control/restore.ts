@@ -6,10 +6,11 @@ import {
   restoreStatus,
   type RouterBeyondLog,
 } from '../../application/ip-control/restore.ts';
-import { type CommandTools, leaf, outputOf } from '../command.ts';
-import { accepted, CommandFailure, counted, EXIT, operatorContext } from '../output.ts';
+import { act, type ActOptions, type CommandTools, leaf, outputOf } from '../command.ts';
+import { counted } from '../../domain/counted.ts';
+import { accepted, CommandFailure, EXIT, operatorContext } from '../output.ts';
 
-type AcceptOptions = Readonly<{ region?: string; json?: boolean }>;
+type AcceptOptions = ActOptions & Readonly<{ region?: string }>;
 
 const NOT_RESTORED = 'the log is no restored one: routers hold what it says, and nothing else';
 const SAID: Readonly<Record<Extract<RestoreStatus, { restored: true }>['because'], string>> = {
@@ -24,11 +25,11 @@ export function addRestoreCommands(program: Command, tools: CommandTools): void 
     (options: { json?: boolean }) =>
       tools.withApplication(async (application) => showStatus(await restoreStatus(application), options, tools)),
   );
-  leaf(restore, 'accept', 'have routers hold what the log says again, and nothing else')
+  act(restore, 'accept', 'have routers hold what the log says again, and nothing else')
     .option('--region <region>', 'only those of one region')
     .action((options: AcceptOptions) =>
       tools.withApplication(async (application) => {
-        const context = operatorContext(application.ids);
+        const context = operatorContext(application.ids, options);
         const acceptance = accepted(await acceptRestore(options.region, context, application));
         const { isNew, restored, accepted: names, left } = acceptance;
         outputOf(options, tools).object({ restored, accepted: names, left }, [

@@ -1,39 +1,51 @@
 import { mkdir } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
-import { addRouter, listRouters, removeRouter, testRouter } from '../../application/ip-control/routers.ts';
-import { collect, type CommandTools, leaf, outputOf } from '../command.ts';
-import { accepted, CommandFailure, EXIT, operatorContext, usage } from '../output.ts';
-import { addRouterUpkeepCommands, routerNameOf } from './router-maintenance.ts';
+import {
+  addRouter,
+  removeRouter,
+  ROUTER_STATUSES,
+  routerStandings,
+  testRouter,
+} from '../../application/ip-control/routers.ts';
+import { act, type ActOptions, collect, type CommandTools, leaf, outputOf, statusOption } from '../command.ts';
+import { accepted, CommandFailure, EXIT, operatorContext } from '../output.ts';
+import { addRouterUpkeepCommands, keyValues, routerNameOf } from './router-maintenance.ts';
 
-type AddOptions = Readonly<{ driver: string; option: readonly string[]; repair: boolean; json?: boolean }>;
+type AddOptions = ActOptions & Readonly<{ driver: string; option: readonly string[]; repair: boolean }>;
 
-/** `router add | list | remove | test | update | disable | enable | check | prune`. */
+/** `router add | list | remove | test | update | drain | disable | enable | check | prune`. */
 export function addRouterCommands(program: Command, tools: CommandTools): void {
   const router = program.command('router').description('routers that lists are pushed to');
   addAddCommand(router, tools);
   leaf(router, 'list', 'list routers')
     .option('--region <region>', 'only those of one region')
-    .action((options: { region?: string; json?: boolean }) =>
+    .addOption(statusOption(ROUTER_STATUSES))
+    .action(({ region, status, ...options }: Readonly<{ region?: string; status?: string; json?: boolean }>) =>
       tools.withApplication(async (application) => {
-        const routers = accepted(await listRouters(options.region, application));
+        const routers = accepted(await routerStandings(region, application));
         const rows = routers.map((one) => ({
           region: one.region,
           name: one.router,
           driver: one.driver,
           state: one.phase,
+          status: one.status,
+          last_seen: one.lastSeen,
           repair: one.repair,
           drifted: one.drifted,
           unowned: one.unowned,
           options: one.options,
         }));
-        outputOf(options, tools).table(['region', 'name', 'driver', 'state', 'options'], rows);
+        outputOf(options, tools).table(
+          ['region', 'name', 'driver', 'status', 'last_seen', 'options'],
+          rows.filter((row) => status === undefined || row.status === status),
+        );
       }),
     );
-  leaf(router, 'remove <region-or-router> [router]', 'stop deploying to a router; what it holds stays as it is').action(
-    (first: string, second: string | undefined, options: { json?: boolean }) =>
+  act(router, 'remove <region-or-router> [router]', 'stop deploying to a router; what it holds stays as it is').action(
+    (first: string, second: string | undefined, options: ActOptions) =>
       tools.withApplication(async (application) => {
-        const context = operatorContext(application.ids);
+        const context = operatorContext(application.ids, options);
         const removed = accepted(await removeRouter(routerNameOf(first, second), context, application));
         const { region, router: name } = removed;
         outputOf(options, tools).object({ name, region }, [`router ${name} removed from region ${region}`]);
@@ -57,31 +69,35 @@ export function addRouterCommands(program: Command, tools: CommandTools): void {
 }
 
 function addAddCommand(router: Command, tools: CommandTools): void {
-  leaf(router, 'add <region> <name>', 'add a router to a region')
+  act(router, 'add <region> <name>', 'add a router to a region')
     .requiredOption('--driver <driver>', 'how edgeward talks to it')
     .option('--option <key=value>', 'an option of the driver; repeatable', collect, [])
     .option('--no-repair', 'only tell what others change in our lists on it, and leave it')
+    .addHelpText('after', () => driversHelp(tools.routerDrivers))
     .action((region: string, name: string, { driver, option, repair, ...options }: AddOptions) =>
       tools.withApplication(async (application) => {
         const wanted = { region, router: name, driver, options: withAbsolutePath(driver, keyValues(option)), repair };
         const dependencies = { ...application, makeFolder: (path: string) => mkdir(path, { recursive: true }) };
-        const added = accepted(await addRouter(wanted, operatorContext(application.ids), dependencies));
+        const added = accepted(await addRouter(wanted, operatorContext(application.ids, options), dependencies));
         const shown = { name, region: added.region, driver, options: wanted.options };
         outputOf(options, tools).object(shown, [`router ${name} added to region ${added.region}`]);
       }),
     );
 }
 
-function keyValues(pairs: readonly string[]): Readonly<Record<string, string>> {
-  const options = new Map<string, string>();
-  for (const pair of pairs) {
-    const at = pair.indexOf('=');
-    if (at < 1) throw usage(`--option ${pair} must look like key=value.`);
-    const key = pair.slice(0, at);
-    if (options.has(key)) throw usage(`--option ${key} is given twice.`);
-    options.set(key, pair.slice(at + 1));
-  }
-  return Object.fromEntries(options);
+function driversHelp(drivers: CommandTools['routerDrivers']): string {
+  const lines = drivers.flatMap(({ driver, options }) => {
+    const width = Math.max(...options.map(({ name }) => name.length));
+    return [
+      '',
+      `Options of driver ${driver} (--option key=value):`,
+      ...options.map(({ name, meaning, required, onlyWith }) => {
+        const notes = [...(required ? ['required'] : []), ...(onlyWith === undefined ? [] : [`with ${onlyWith}`])];
+        return `  ${name.padEnd(width)}  ${meaning}${notes.length === 0 ? '' : ` (${notes.join(', ')})`}`;
+      }),
+    ];
+  });
+  return lines.join('\n');
 }
 
 /** A path means what it means where the command is given, wherever the server runs. */

@@ -1,17 +1,19 @@
 import type { Command } from 'commander';
 import { type CustomerStateAt, customerStateAt } from '../../application/ip-control/customer-state-at.ts';
-import { type CommandTools, leaf, outputOf } from '../command.ts';
-import { accepted, instantOf } from '../output.ts';
+import { type CommandTools, leaf, outputOf, wideOption } from '../command.ts';
+import { counted } from '../../domain/counted.ts';
+import { accepted, endsText, instantOf, isLong } from '../output.ts';
 
 /** `state`. */
 export function addStateCommand(program: Command, tools: CommandTools): void {
   leaf(program, 'state <customer>', 'what was disabled, whitelisted, pending and deployed')
     .option('--at <instant>', 'at this moment (ISO 8601; default: now)')
-    .action((customer: string, options: { at?: string; json?: boolean }) =>
+    .addOption(wideOption())
+    .action((customer: string, options: Readonly<{ at?: string; wide?: boolean; json?: boolean }>) =>
       tools.withArchive(async (archive) => {
         const at = options.at === undefined ? undefined : instantOf('--at', options.at);
         const state = accepted(await customerStateAt({ customer, at }, archive));
-        outputOf(options, tools).object(objectOf(state), linesOf(state));
+        outputOf(options, tools).object(objectOf(state), linesOf(state, options.wide === true));
       }),
     );
 }
@@ -20,17 +22,24 @@ function objectOf({ customer, at, regions, requests }: CustomerStateAt) {
   return {
     customer,
     at,
-    regions: regions.map(({ sourceWhitelist, ...region }) => ({ ...region, source_whitelist: sourceWhitelist })),
+    regions: regions.map(({ sourceWhitelist, disabledUntil, ...region }) => ({
+      ...region,
+      disabled_until: disabledUntil,
+      source_whitelist: sourceWhitelist,
+    })),
     source_whitelist_requests: requests.map(({ requestId, ...request }) => ({ id: requestId, ...request })),
   };
 }
 
-function linesOf({ customer, at, regions, requests }: CustomerStateAt): readonly string[] {
+function linesOf({ customer, at, regions, requests }: CustomerStateAt, wide: boolean): readonly string[] {
+  const setLines = (sets: Readonly<Record<string, readonly string[]>>) => linesOfSets(sets, wide);
   return [
     `customer ${customer} at ${at}`,
-    ...regions.flatMap(({ region, sourceWhitelist: whitelist, ...sets }) => [
+    ...regions.flatMap(({ region, sourceWhitelist: whitelist, disabledUntil, because, ...sets }) => [
       `region ${region}`,
       ...setLines(sets),
+      ...disabledUntil.flatMap(({ until, prefixes }) => setLines({ [`disabled until ${until}`]: prefixes })),
+      ...because.flatMap((given) => setLines({ [whyLine(given)]: given.prefixes })),
       ...(Object.values(whitelist).some((prefixes) => prefixes.length > 0)
         ? ['  source whitelist', ...setLines(whitelist).map((line) => `  ${line}`)]
         : []),
@@ -42,9 +51,16 @@ function linesOf({ customer, at, regions, requests }: CustomerStateAt): readonly
   ];
 }
 
-function setLines(sets: Readonly<Record<string, readonly string[]>>): readonly string[] {
+function whyLine({ reason, ticket, by, at }: CustomerStateAt['regions'][number]['because'][number]): string {
+  const said = [reason === undefined ? [] : [JSON.stringify(reason)], ticket === undefined ? [] : [`ticket ${ticket}`]];
+  return `disabled because ${said.flat().join(', ')}, said by ${by} at ${at}`;
+}
+
+function linesOfSets(sets: Readonly<Record<string, readonly string[]>>, wide: boolean): readonly string[] {
   return Object.entries(sets).flatMap(([set, prefixes]) => [
-    `  ${set} (${prefixes.length} blocks)`,
-    ...prefixes.map((prefix) => `    ${prefix}`),
+    `  ${set} (${counted(prefixes.length, 'block')})`,
+    ...(isLong(prefixes) && !wide
+      ? [`    ${endsText(prefixes, 'blocks')}; --wide lists them`]
+      : prefixes.map((prefix) => `    ${prefix}`)),
   ]);
 }

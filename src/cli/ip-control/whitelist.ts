@@ -1,5 +1,6 @@
+import { whitelistRecord } from '../../application/ip-control/records.ts';
 import { type FileHandle, open, unlink } from 'node:fs/promises';
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
 import {
   approveRequest,
   type DecidedRequest,
@@ -7,17 +8,18 @@ import {
   rejectRequest,
   requestEvidence,
   type RequestEvidence,
+  requestNamed,
   type ShownRequest,
   showRequest,
 } from '../../application/ip-control/whitelist-review.ts';
 import type { WhitelistStatus } from '../../domain/ip-control/source-whitelist-ledger.ts';
-import { type CommandTools, leaf, outputOf } from '../command.ts';
-import { accepted, CommandFailure, EXIT, operatorContext } from '../output.ts';
+import { act, type ActOptions, type CommandTools, leaf, outputOf, sinceOption, statusOption } from '../command.ts';
+import { accepted, CommandFailure, EXIT, operatorContext, sinceOf } from '../output.ts';
 
 const STATUSES: readonly WhitelistStatus[] = ['pending_review', 'pending_deploy', 'active', 'rejected', 'failed'];
 
 type Options = Readonly<{ json?: boolean }>;
-type ListOptions = Options & Readonly<{ status?: string; customer?: string }>;
+type ListOptions = Options & Readonly<{ status?: string; customer?: string; region?: string; since?: string }>;
 
 /** `whitelist list | show | approve | reject | evidence`. */
 export function addWhitelistCommands(program: Command, tools: CommandTools): void {
@@ -25,30 +27,36 @@ export function addWhitelistCommands(program: Command, tools: CommandTools): voi
   addListCommand(whitelist, tools);
   leaf(whitelist, 'show <id>', 'show a request, removed ones too').action((id: string, options: Options) =>
     tools.withApplication(async (application) => {
-      const request = accepted(await showRequest(id, application));
-      outputOf(options, tools).object(objectOf(request), linesOf(request));
+      const { requestId } = accepted(await requestNamed(id, application));
+      const request = accepted(await showRequest(requestId, application));
+      outputOf(options, tools).object(whitelistRecord(request), linesOf(request));
     }),
   );
-  leaf(whitelist, 'approve <id>', 'accept a request: it is deployed with the next commit of its regions').action(
-    (id: string, options: Options) =>
+  act(whitelist, 'approve <id>', 'accept a request: it is deployed with the next commit of its regions').action(
+    (id: string, options: ActOptions) =>
       tools.withApplication(async (application) => {
-        const context = operatorContext(application.ids);
-        showDecision(accepted(await approveRequest(id, context, application)), options, tools);
+        const context = operatorContext(application.ids, options);
+        const { requestId } = accepted(await requestNamed(id, application));
+        showDecision(accepted(await approveRequest(requestId, context, application)), options, tools);
       }),
   );
   leaf(whitelist, 'reject <id>', 'decline a request')
     .requiredOption('--reason <reason>', 'why, for the record')
-    .action((id: string, { reason, ...options }: Options & Readonly<{ reason: string }>) =>
+    .option('--ticket <text>', 'the ticket that it is done for, for the record')
+    .action((id: string, { reason, ...options }: ActOptions & Readonly<{ reason: string }>) =>
       tools.withApplication(async (application) => {
-        const context = operatorContext(application.ids);
-        showDecision(accepted(await rejectRequest({ id, reason }, context, application)), options, tools);
+        const context = operatorContext(application.ids, options);
+        const { requestId } = accepted(await requestNamed(id, application));
+        const rejected = accepted(await rejectRequest({ id: requestId, reason }, context, application));
+        showDecision(rejected, options, tools);
       }),
     );
   leaf(whitelist, 'evidence <id>', 'get the evidence of a request, of removed ones too')
     .requiredOption('--output <file>', 'where to write it; must not exist')
     .action((id: string, { output: file, ...options }: Options & Readonly<{ output: string }>) =>
       tools.withApplication(async (application) => {
-        const found = accepted(await requestEvidence(id, application));
+        const { requestId } = accepted(await requestNamed(id, application));
+        const found = accepted(await requestEvidence(requestId, application));
         await saveEvidence(found, file);
         const { fileName, mediaType, bytes, sha256 } = found.evidence;
         const saved = { id: found.requestId, file, media_type: mediaType, bytes, sha256, file_name: fileName };
@@ -59,11 +67,14 @@ export function addWhitelistCommands(program: Command, tools: CommandTools): voi
 
 function addListCommand(whitelist: Command, tools: CommandTools): void {
   leaf(whitelist, 'list', 'list requests that were not removed, newest first')
-    .addOption(new Option('--status <status>', 'only those in this status').choices(STATUSES))
+    .addOption(statusOption(STATUSES))
     .option('--customer <customer>', 'only those of one customer')
-    .action(({ status, customer, ...options }: ListOptions) =>
+    .option('--region <region>', 'only those for one region')
+    .addOption(sinceOption('what was submitted'))
+    .action(({ status, customer, region, since: sinceText, ...options }: ListOptions) =>
       tools.withApplication(async (application) => {
-        const requests = accepted(await listRequests({ status, customer }, application));
+        const since = sinceOf(sinceText, application.clock.now());
+        const requests = accepted(await listRequests({ status, customer, region, since }, application));
         outputOf(options, tools).table(
           ['id', 'customer', 'input', 'regions', 'status', 'auto_approved', 'created_at'],
           requests.map((request) => ({
@@ -80,36 +91,10 @@ function addListCommand(whitelist: Command, tools: CommandTools): void {
     );
 }
 
-function objectOf(request: ShownRequest) {
-  const { evidence, decided, submitted, removed } = request;
-  return {
-    id: request.requestId,
-    customer: request.customer,
-    input: request.input,
-    prefixes: request.prefixes,
-    status: request.status ?? 'removed',
-    regions: request.regions,
-    auto_approved: request.autoApproved,
-    created_at: submitted.at,
-    created_by: submitted.by,
-    decided_at: decided?.at ?? null,
-    decided_by: decided?.by ?? null,
-    reason: decided?.outcome === 'rejected' ? decided.reason : null,
-    removed_at: removed?.at ?? null,
-    removed_by: removed?.by ?? null,
-    evidence: {
-      file_name: evidence.fileName,
-      media_type: evidence.mediaType,
-      bytes: evidence.bytes,
-      sha256: evidence.sha256,
-    },
-  };
-}
-
 function linesOf(request: ShownRequest): readonly string[] {
   const { prefixes, regions, evidence } = request;
   const texts = {
-    ...objectOf(request),
+    ...whitelistRecord(request),
     prefixes: prefixes.join(', '),
     regions: regions.map(({ name, deployment }) => (deployment === null ? name : `${name} (${deployment})`)).join(', '),
     evidence: `${evidence.fileName} (${evidence.mediaType}, ${evidence.bytes} bytes, SHA-256 ${evidence.sha256})`,

@@ -18,7 +18,7 @@ export function addProjectionCommands(program: Command, tools: CommandTools): vo
   leaf(
     projections,
     'rebuild [names...]',
-    'build views anew beside the old ones, then swap; works while the server runs',
+    'build views again beside the old ones, then swap; works while the server runs',
   )
     .option('--all', 'every projection')
     .action((names: readonly string[], options: { all?: boolean; json?: boolean }) =>

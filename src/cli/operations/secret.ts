@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { listSecrets, putSecret, removeSecret } from '../../application/operations/secrets.ts';
-import { type CommandTools, leaf, outputOf } from '../command.ts';
+import { act, type ActOptions, type CommandTools, leaf, outputOf } from '../command.ts';
 import { accepted, operatorContext, usage } from '../output.ts';
 
 const STANDARD_INPUT = 0;
@@ -9,18 +9,18 @@ const STANDARD_INPUT = 0;
 /** `secret put | remove | list`: what router options of the form `secret:<id>` name. A secret is never an argument: others can read those. */
 export function addSecretCommands(program: Command, tools: CommandTools): void {
   const secret = program.command('secret').description('credentials that router options name as secret:<id>');
-  leaf(secret, 'put <id>', 'keep a secret')
+  act(secret, 'put <id>', 'keep a secret')
     .requiredOption('--from <file>', 'where it is read from; - for standard input')
-    .action((id: string, options: { from: string; json?: boolean }) =>
+    .action((id: string, options: ActOptions & Readonly<{ from: string }>) =>
       tools.withApplication(async (application) => {
         const value = readSecret(options.from);
-        accepted(await putSecret(id, value, operatorContext(application.ids), application));
+        accepted(await putSecret(id, value, operatorContext(application.ids, options), application));
         outputOf(options, tools).object({ id, stored: true }, [`secret ${id} stored; options name it as secret:${id}`]);
       }),
     );
-  leaf(secret, 'remove <id>', 'forget a secret').action((id: string, options: { json?: boolean }) =>
+  act(secret, 'remove <id>', 'forget a secret').action((id: string, options: ActOptions) =>
     tools.withApplication(async (application) => {
-      accepted(await removeSecret(id, operatorContext(application.ids), application));
+      accepted(await removeSecret(id, operatorContext(application.ids, options), application));
       outputOf(options, tools).object({ id, removed: true }, [`secret ${id} removed`]);
     }),
   );

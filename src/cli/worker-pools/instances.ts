@@ -3,7 +3,7 @@ import { scale } from '../../application/worker-pools/apply-scaling.ts';
 import { launchWorkers, terminateWorker } from '../../application/worker-pools/workers.ts';
 import { checkQueue } from '../../domain/worker-pools/documents.ts';
 import type { ScalingDecision } from '../../domain/worker-pools/scaling/decision.ts';
-import { type CommandTools, leaf, outputOf } from '../command.ts';
+import { act, type ActOptions, type CommandTools, outputOf } from '../command.ts';
 import { accepted, operatorContext } from '../output.ts';
 import { readDocument } from './documents.ts';
 import { wholeNumber } from './options.ts';
@@ -18,28 +18,31 @@ type ScaleOptions = Readonly<{
   bootSeconds: number;
   bootTimeoutSeconds: number;
   dryRun?: boolean;
-  json?: boolean;
-}>;
+}> &
+  ActOptions;
 
 /** `worker_pool launch | terminate | scale`: instances by hand, and by what a queue needs. */
 export function addInstanceCommands(group: Command, tools: CommandTools): void {
-  leaf(group, 'launch', 'launch instances; a running server creates them')
+  act(group, 'launch', 'launch instances; a running server creates them')
     .argument('<pool>')
     .argument('<count>', 'how many', wholeNumber(1, LAUNCHES_MAX))
-    .action((pool: string, count: number, options: { json?: boolean }) =>
+    .action((pool: string, count: number, options: ActOptions) =>
       tools.withApplication(async (application) => {
-        const { workers } = accepted(await launchWorkers(pool, count, operatorContext(application.ids), application));
+        const { workers, notes } = accepted(
+          await launchWorkers(pool, count, operatorContext(application.ids, options), application),
+        );
         const said = workers.map((worker) => `worker ${worker} is being launched`);
-        outputOf(options, tools).object({ pool, workers }, said);
+        const shown = [...said, ...notes.map((note) => `note: ${note}`)];
+        outputOf(options, tools).object({ pool, workers, notes }, shown);
       }),
     );
-  leaf(group, 'terminate <worker>', 'end a worker’s instance; a running task is waited for')
+  act(group, 'terminate <worker>', 'end a worker’s instance; a running task is waited for')
     .option('--force', 'at once, whatever it runs')
-    .action((worker: string, options: { force?: boolean; json?: boolean }) =>
+    .action((worker: string, options: ActOptions & Readonly<{ force?: boolean }>) =>
       tools.withApplication(async (application) => {
         const how = { forced: options.force === true };
         const { changed, waitsForTask } = accepted(
-          await terminateWorker(worker, how, operatorContext(application.ids), application),
+          await terminateWorker(worker, how, operatorContext(application.ids, options), application),
         );
         const when = waitsForTask === null ? 'now' : `when task ${waitsForTask} has ended`;
         outputOf(options, tools).object({ worker, changed, waits_for_task: waitsForTask }, [
@@ -51,7 +54,7 @@ export function addInstanceCommands(group: Command, tools: CommandTools): void {
 }
 
 function addScaleCommand(group: Command, tools: CommandTools): void {
-  leaf(group, 'scale', 'decide from a queue what to launch and to end, print why, and do it')
+  act(group, 'scale', 'decide from a queue what to launch and to end, print why, and do it')
     .requiredOption(
       '--queue <file>',
       'pending tasks: a list of {scope, architecture, count, expected_seconds}, YAML or JSON',
@@ -69,7 +72,7 @@ function addScaleCommand(group: Command, tools: CommandTools): void {
       const { bootSeconds, bootTimeoutSeconds } = options;
       const how = { dryRun: options.dryRun === true, bootSeconds, bootTimeoutSeconds };
       await tools.withApplication(async (application) => {
-        const { decision, applied } = await scale(queue, how, operatorContext(application.ids), application);
+        const { decision, applied } = await scale(queue, how, operatorContext(application.ids, options), application);
         const { launches, refusals } = decision;
         const terminations = decision.terminations.map(shownTermination);
         outputOf(options, tools).object(

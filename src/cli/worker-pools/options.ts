@@ -7,6 +7,8 @@ import {
 } from '../../domain/worker-pools/documents.ts';
 import type { ScopeLimits } from '../../events/worker-pools/limits.ts';
 import type { PoolChanges } from '../../events/worker-pools/pool-record.ts';
+import type { CloudDriver } from '../../ports/clouds.ts';
+import type { ActOptions } from '../command.ts';
 import { usage } from '../output.ts';
 import { readDocument } from './documents.ts';
 import { taken } from './print.ts';
@@ -23,8 +25,8 @@ export type PoolOptions = Readonly<{
   /** `false`: none. */
   aptAuthentication?: string | false;
   dryRun?: boolean;
-  json?: boolean;
-}>;
+}> &
+  ActOptions;
 
 /** The options of `create` and `edit`. */
 export function poolOptions(command: Command): Command {
@@ -46,7 +48,7 @@ export function poolOptions(command: Command): Command {
 }
 
 /** What the options name, checked; everything that is wrong with it is told at once. @throws CommandFailure usage */
-export async function poolChanges(options: PoolOptions): Promise<PoolChanges> {
+export async function poolChanges(options: PoolOptions, cloudDrivers: readonly CloudDriver[]): Promise<PoolChanges> {
   refuseTwoFromInput(options);
   const { architectures, aptAuthentication } = options;
   const given = {
@@ -60,7 +62,7 @@ export async function poolChanges(options: PoolOptions): Promise<PoolChanges> {
     limits: await documentOf('--limits', options.limits),
     apt_authentication: aptAuthentication === false ? null : aptAuthentication,
   };
-  return taken(checkPoolChanges(given));
+  return taken(checkPoolChanges(given, cloudDrivers));
 }
 
 /** A scope's limits from a file. @throws CommandFailure usage */

@@ -2,28 +2,29 @@ import type { Command } from 'commander';
 import {
   addScopeWorkerPool,
   createScope,
+  deleteScope,
   editScopeWorkerPool,
   listScopes,
   type MembershipChanged,
   removeScopeWorkerPool,
   showScope,
 } from '../../application/worker-pools/scopes.ts';
-import { type CommandTools, leaf, outputOf } from '../command.ts';
+import { act, type ActOptions, type CommandTools, leaf, outputOf } from '../command.ts';
 import { accepted, operatorContext } from '../output.ts';
 import { scopeLimitsOf, scopeNameOf, wholeNumber } from './options.ts';
 import { yamlLines } from './print.ts';
 
-type MembershipOptions = Readonly<{ priority?: number; limits?: string; json?: boolean }>;
+type MembershipOptions = ActOptions & Readonly<{ priority?: number; limits?: string }>;
 
 const PRIORITY_MAX = 1_000_000;
 
-/** `scope create | list | show | add_worker_pool | edit_worker_pool | remove_worker_pool`. */
+/** `scope create | list | show | delete | add_worker_pool | edit_worker_pool | remove_worker_pool`. */
 export function addScopeCommands(program: Command, tools: CommandTools): void {
   const group = program.command('scope').description('whose work it is, and which worker pools it may use');
-  leaf(group, 'create <name>', 'ensure that a scope exists').action((name: string, options: { json?: boolean }) =>
+  act(group, 'create <name>', 'ensure that a scope exists').action((name: string, options: ActOptions) =>
     tools.withApplication(async (application) => {
       const scope = scopeNameOf(name);
-      const { created } = accepted(await createScope(scope, operatorContext(application.ids), application));
+      const { created } = accepted(await createScope(scope, operatorContext(application.ids, options), application));
       outputOf(options, tools).object({ name: scope, created, changed: created }, [
         `scope ${scope} ${created ? 'created' : 'unchanged'}`,
       ]);
@@ -51,35 +52,42 @@ export function addScopeCommands(program: Command, tools: CommandTools): void {
       outputOf(options, tools).object(shown, yamlLines(shown));
     }),
   );
+  act(group, 'delete <name>', 'delete a scope that uses no pool and has no work').action(
+    (name: string, options: ActOptions) =>
+      tools.withApplication(async (application) => {
+        accepted(await deleteScope(name, operatorContext(application.ids, options), application));
+        outputOf(options, tools).object({ name, deleted: true }, [`scope ${name} deleted`]);
+      }),
+  );
   addMembershipCommands(group, tools);
 }
 
 function addMembershipCommands(group: Command, tools: CommandTools): void {
   membershipOptions(
-    leaf(group, 'add_worker_pool <scope> <pool>', 'let a scope use a pool; asked again, what is named is changed'),
+    act(group, 'add_worker_pool <scope> <pool>', 'let a scope use a pool; asked again, what is named is changed'),
   ).action(async (scope: string, pool: string, options: MembershipOptions) => {
     const terms = await termsOf(options);
     await tools.withApplication(async (application) => {
-      const context = operatorContext(application.ids);
+      const context = operatorContext(application.ids, options);
       const changed = accepted(await addScopeWorkerPool({ scope, pool }, terms, context, application));
       print(scope, pool, changed, options, tools);
     });
   });
   membershipOptions(
-    leaf(group, 'edit_worker_pool <scope> <pool>', 'change what a scope says about a pool; only what is named changes'),
+    act(group, 'edit_worker_pool <scope> <pool>', 'change what a scope says about a pool; only what is named changes'),
   ).action(async (scope: string, pool: string, options: MembershipOptions) => {
     const terms = await termsOf(options);
     await tools.withApplication(async (application) => {
-      const context = operatorContext(application.ids);
+      const context = operatorContext(application.ids, options);
       const changed = accepted(await editScopeWorkerPool({ scope, pool }, terms, context, application));
       print(scope, pool, changed, options, tools);
     });
   });
-  leaf(group, 'remove_worker_pool <scope> <pool>', 'take a pool from a scope').action(
-    (scope: string, pool: string, options: { json?: boolean }) =>
+  act(group, 'remove_worker_pool <scope> <pool>', 'take a pool from a scope').action(
+    (scope: string, pool: string, options: ActOptions) =>
       tools.withApplication(async (application) => {
         const { changed } = accepted(
-          await removeScopeWorkerPool({ scope, pool }, operatorContext(application.ids), application),
+          await removeScopeWorkerPool({ scope, pool }, operatorContext(application.ids, options), application),
         );
         outputOf(options, tools).object({ scope, worker_pool: pool, changed }, [
           changed ? `worker pool ${pool} removed from scope ${scope}` : `scope ${scope} has no worker pool ${pool}`,

@@ -8,11 +8,11 @@ import {
   type PoolChanged,
   showPool,
 } from '../../application/worker-pools/pools.ts';
-import { jsonSchema, SCHEMA_NAMES, type SchemaName } from '../../domain/worker-pools/json-schemas.ts';
+import { jsonSchema, schemaNames } from '../../domain/worker-pools/json-schemas.ts';
 import type { PoolChanges } from '../../events/worker-pools/pool-record.ts';
 import type { Refusal } from '../../kernel/decider.ts';
 import type { WorkerPoolView } from '../../projections/worker-pools/worker-pool-view.ts';
-import { type CommandTools, leaf, outputOf } from '../command.ts';
+import { act, type ActOptions, type CommandTools, leaf, outputOf, statusOption } from '../command.ts';
 import { accepted, operatorContext } from '../output.ts';
 import { addInstanceCommands } from './instances.ts';
 import { type PoolOptions, poolChanges, poolNameOf, poolOptions } from './options.ts';
@@ -30,17 +30,17 @@ export function addWorkerPoolCommands(program: Command, tools: CommandTools): vo
   group
     .command('schema')
     .description('print the JSON Schema of a document, for editors and other tools')
-    .addArgument(new Argument('<name>').choices([...SCHEMA_NAMES]))
+    .addArgument(new Argument('<name>').choices(schemaNames(tools.cloudDrivers)))
     .option('--json', 'print JSON for machines')
-    .action((name: SchemaName) => tools.write(`${JSON.stringify(jsonSchema(name), undefined, 2)}\n`));
+    .action((name: string) => tools.write(`${JSON.stringify(jsonSchema(name, tools.cloudDrivers), undefined, 2)}\n`));
 }
 
 function addEnsuring(group: Command, tools: CommandTools): void {
   poolOptions(
-    leaf(group, 'create <name>', 'ensure that a pool exists with what is given; what is not named stays as it is'),
+    act(group, 'create <name>', 'ensure that a pool exists with what is given; what is not named stays as it is'),
   ).action(async (name: string, options: PoolOptions) => {
     const pool = poolNameOf(name);
-    const given = await poolChanges(options);
+    const given = await poolChanges(options, tools.cloudDrivers);
     await tools.withApplication(async (application) =>
       print(pool, await ensurePool(pool, given, ...howOf(options, application)), options, tools),
     );
@@ -49,21 +49,21 @@ function addEnsuring(group: Command, tools: CommandTools): void {
     tools.withApplication(async (application) =>
       print(pool, await editPool(pool, changes, ...howOf(options, application)), options, tools),
     );
-  poolOptions(leaf(group, 'edit <name>', 'change a pool; only what is named changes')).action(
-    async (name: string, options: PoolOptions) => edit(name, await poolChanges(options), options),
+  poolOptions(act(group, 'edit <name>', 'change a pool; only what is named changes')).action(
+    async (name: string, options: PoolOptions) => edit(name, await poolChanges(options, tools.cloudDrivers), options),
   );
   for (const [verb, enabled] of [
     ['enable', true],
     ['disable', false],
   ] as const) {
-    leaf(group, `${verb} <name>`, `${verb} the creation of instances in a pool`).action(
+    act(group, `${verb} <name>`, `${verb} the creation of instances in a pool`).action(
       (name: string, options: PoolOptions) => edit(name, { enabled }, options),
     );
   }
 }
 
 function howOf(options: PoolOptions, application: Application) {
-  return [{ dryRun: options.dryRun === true }, operatorContext(application.ids), application] as const;
+  return [{ dryRun: options.dryRun === true }, operatorContext(application.ids, options), application] as const;
 }
 
 function print(pool: string, answer: Refusal | PoolChanged, options: PoolOptions, tools: CommandTools): void {
@@ -73,39 +73,41 @@ function print(pool: string, answer: Refusal | PoolChanged, options: PoolOptions
 }
 
 function addReading(group: Command, tools: CommandTools): void {
-  leaf(group, 'list', 'list pools').action((options: { json?: boolean }) =>
-    tools.withApplication(async (application) => {
-      const rows = (await listPools(application)).map(({ record, active, scopes }) => ({
-        name: record.name,
-        provider_type: record.specifications.provider_type,
-        provider_account: record.provider_account,
-        enabled: record.enabled,
-        architectures: options.json === true ? record.architectures : record.architectures.join(','),
-        active: active.length,
-        max_active_instances: record.limits.max_active_instances,
-        instance_wide: record.instance_wide,
-        ephemeral: record.ephemeral,
-        scopes: options.json === true ? scopes : scopes.join(',') || null,
-      }));
-      outputOf(options, tools).table(
-        [
-          'name',
-          'provider_type',
-          'provider_account',
-          'enabled',
-          'architectures',
-          'active',
-          'max_active_instances',
-          'scopes',
-        ],
-        rows,
-      );
-    }),
-  );
+  leaf(group, 'list', 'list pools')
+    .addOption(statusOption(['enabled', 'disabled']))
+    .action(({ status, ...options }: Readonly<{ status?: string; json?: boolean }>) =>
+      tools.withApplication(async (application) => {
+        const rows = (await listPools(application)).map(({ record, active, scopes }) => ({
+          name: record.name,
+          provider_type: record.specifications.provider_type,
+          provider_account: record.provider_account,
+          enabled: record.enabled,
+          architectures: options.json === true ? record.architectures : record.architectures.join(','),
+          active: active.length,
+          max_active_instances: record.limits.max_active_instances,
+          instance_wide: record.instance_wide,
+          ephemeral: record.ephemeral,
+          scopes: options.json === true ? scopes : scopes.join(',') || null,
+        }));
+        outputOf(options, tools).table(
+          [
+            'name',
+            'provider_type',
+            'provider_account',
+            'enabled',
+            'architectures',
+            'active',
+            'max_active_instances',
+            'scopes',
+          ],
+          rows.filter(({ enabled }) => status === undefined || enabled === (status === 'enabled')),
+        );
+      }),
+    );
   leaf(group, 'show <name>', 'show a pool, as YAML').action((name: string, options: { json?: boolean }) =>
     tools.withApplication(async (application) => {
       const view = accepted(await showPool(name, application));
-      const { record, dynamicMetadata, scopes, active, decision, createdAt } = view;
+      const { record, dynamicMetadata, scopes, active, decision, createdAt, failure } = view;
       const { name: poolName, provider_account, enabled, architectures, static_metadata, ...rest } = record;
       const shown = {
         name: poolName,
@@ -119,23 +121,29 @@ function addReading(group: Command, tools: CommandTools): void {
         active_workers: active.map(({ worker }) => worker),
         created_at: createdAt,
         last_scaling_decision: decision === null ? null : shownDecision(decision),
+        last_failure: failure,
       };
       outputOf(options, tools).object(shown, yamlLines(shown));
     }),
   );
 }
 
-function shownDecision({ decidedAt, launches, terminations, refusals }: NonNullable<WorkerPoolView['decision']>) {
-  return { decided_at: decidedAt, launches, terminations: terminations.map(shownTermination), refusals };
+type Decision = NonNullable<WorkerPoolView['decision']>;
+
+function shownDecision({ decidedAt, launches, terminations, refusals, nothing }: Decision) {
+  const shown = { decided_at: decidedAt, launches, terminations: terminations.map(shownTermination), refusals };
+  return nothing === undefined ? shown : { ...shown, nothing_done: nothing.because };
 }
 
 function addDeleting(group: Command, tools: CommandTools): void {
-  leaf(group, 'delete <name>', 'delete a pool; refused while its workers run')
+  act(group, 'delete <name>', 'delete a pool; refused while its workers run')
     .option('--force', 'end what runs, at once')
-    .action((name: string, options: { force?: boolean; json?: boolean }) =>
+    .action((name: string, options: ActOptions & Readonly<{ force?: boolean }>) =>
       tools.withApplication(async (application) => {
         const how = { force: options.force === true };
-        const { scopes, ending } = accepted(await deletePool(name, how, operatorContext(application.ids), application));
+        const { scopes, ending } = accepted(
+          await deletePool(name, how, operatorContext(application.ids, options), application),
+        );
         outputOf(options, tools).object({ name, deleted: true, scopes, ending }, [
           `worker pool ${name} deleted`,
           ...scopes.map((scope) => `taken from scope ${scope}`),

@@ -1,16 +1,20 @@
 import type { Command } from 'commander';
 import { listWorkers, showWorker } from '../../application/worker-pools/workers.ts';
+import { registerWorker } from '../../application/worker-pools/worker-sessions.ts';
+import { checkWorker } from '../../domain/worker-pools/documents.ts';
 import type { WorkerView } from '../../projections/worker-pools/worker-view.ts';
-import { type CommandTools, leaf, outputOf } from '../command.ts';
-import { accepted } from '../output.ts';
-import { yamlLines } from './print.ts';
+import { act, type ActOptions, type CommandTools, leaf, outputOf, statusOption } from '../command.ts';
+import { accepted, operatorContext } from '../output.ts';
+import { commandRunner, runAgent } from './agent.ts';
+import { taken, yamlLines } from './print.ts';
 
-/** `worker list | show`. */
+/** `worker list | show | register | run`. */
 export function addWorkerCommands(program: Command, tools: CommandTools): void {
   const group = program.command('worker').description('workers and their instances');
   leaf(group, 'list', 'list workers')
     .option('--pool <name>', 'of one pool')
-    .action((options: { pool?: string; json?: boolean }) =>
+    .addOption(statusOption(['stopped', 'launching', 'booting', 'idle', 'busy', 'ending']))
+    .action((options: Readonly<{ pool?: string; status?: string; json?: boolean }>) =>
       tools.withApplication(async (application) => {
         const rows = (await listWorkers({ pool: options.pool }, application)).map(({ view, runtimeSeconds }) => ({
           name: view.worker,
@@ -24,7 +28,7 @@ export function addWorkerCommands(program: Command, tools: CommandTools): void {
         }));
         outputOf(options, tools).table(
           ['name', 'pool', 'state', 'architectures', 'instance_created_at', 'runtime_seconds', 'task', 'scope'],
-          rows,
+          rows.filter(({ state }) => options.status === undefined || state.split(',')[0] === options.status),
         );
       }),
     );
@@ -33,6 +37,7 @@ export function addWorkerCommands(program: Command, tools: CommandTools): void {
       const { view, runtimeSeconds } = accepted(await showWorker(name, application));
       const { worker, pool, architectures, registeredAt, instanceCreatedAt, workerPoolData, task, ending, failure } =
         view;
+      const { callFailed } = view;
       const shown = {
         name: worker,
         pool,
@@ -53,10 +58,42 @@ export function addWorkerCommands(program: Command, tools: CommandTools): void {
               },
         ending: ending?.because ?? null,
         last_failure: failure,
+        provider_call_failed: callFailed,
+        silent_since: view.silentSince,
       };
       outputOf(options, tools).object(shown, yamlLines(shown));
     }),
   );
+  addAgentCommands(group, tools);
+}
+
+function addAgentCommands(group: Command, tools: CommandTools): void {
+  act(group, 'register <name>', 'make a worker without a pool known; prints its activation token, once')
+    .requiredOption('--architectures <list>', 'what it runs, separated by commas: amd64,arm64')
+    .action((name: string, options: ActOptions & Readonly<{ architectures: string }>) => {
+      const given = options.architectures.split(',').map((architecture) => architecture.trim());
+      const worker = taken(checkWorker({ name, architectures: given }));
+      return tools.withApplication(async (application) => {
+        const context = operatorContext(application.ids, options);
+        const { token } = accepted(await registerWorker(worker.name, worker.architectures, context, application));
+        outputOf(options, tools).object({ name, activation_token: token }, [
+          `worker ${name} registered; its activation token, shown once:`,
+          token,
+        ]);
+      });
+    });
+  group
+    .command('run')
+    .description('be a worker: take work, run a command for each, report how it ended')
+    .requiredOption('--server <url>', 'where the service is: its PUBLIC_URL')
+    .requiredOption('--token-file <file>', 'holds the activation token; the worker’s own token is kept beside it')
+    .requiredOption('--exec <command>', 'run by the shell for each work request, its payload as JSON on standard input')
+    .action(async ({ server, tokenFile, exec }: Readonly<{ server: string; tokenFile: string; exec: string }>) => {
+      const stop = new AbortController();
+      for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stop.abort());
+      const agent = { server: server.replace(/\/+$/, ''), tokenFile, run: commandRunner(exec), stop: stop.signal };
+      await runAgent({ ...agent, say: (line) => tools.write(`${line}\n`) });
+    });
 }
 
 function stateOf({ phase, task, ending }: WorkerView): string {

@@ -21,7 +21,10 @@ type DeployedJson = Readonly<{ key: string; ranges?: readonly string[] }>;
 
 type OpenCommitJson = Omit<OpenCommit, 'revision'> & Readonly<{ key: string; revision: string }>;
 
-type RegisteredJson = Pick<Registered, 'customerId' | 'name' | 'listName' | 'settings' | 'earlierWebhookSecrets'> &
+type RegisteredJson = Pick<
+  Registered,
+  'customerId' | 'name' | 'listName' | 'settings' | 'standing' | 'earlierWebhookSecrets'
+> &
   Readonly<{
     webhookSecretId: string | null;
     tokens: readonly ApiToken[];
@@ -36,15 +39,16 @@ type RegisteredJson = Pick<Registered, 'customerId' | 'name' | 'listName' | 'set
 
 /** A customer's state as JSON and back. Bump `version` with every change of the state's shape or meaning. */
 export const customerSnapshot = {
-  version: 6,
+  version: 9,
   encode: (state: CustomerState): RegisteredJson | null => {
     if (state.phase === 'unregistered') return null;
-    const { customerId, name, listName, settings, earlierWebhookSecrets } = state;
+    const { customerId, name, listName, settings, standing, earlierWebhookSecrets } = state;
     return {
       customerId,
       name,
       listName,
       settings,
+      standing,
       webhookSecretId: state.webhookSecretId ?? null,
       earlierWebhookSecrets,
       tokens: [...state.tokens.values()],

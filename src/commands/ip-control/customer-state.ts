@@ -17,7 +17,15 @@ import type { RangeSet } from '../../addresses/range-set.ts';
 import { evolveKept, type KeptAddresses } from './kept-addresses.ts';
 
 export type Subnet = Readonly<{ subnetId: number; cidr: string; regionId: number; asn: number; metro: string }>;
-export type ApiToken = Readonly<{ tokenId: string; label: string; sha256: string }>;
+export type ApiToken = TokenTerms & Readonly<{ tokenId: string; label: string; sha256: string; isDisabled?: true }>;
+
+/** What a token may, where that is less than its customer, and how it begins. */
+export type TokenTerms = Readonly<{
+  prefix?: string | undefined;
+  expiresAt?: string | undefined;
+  readOnly?: true | undefined;
+  allowedAddresses?: string[] | undefined;
+}>;
 
 /** A webhook secret before the one in use. Those that don't sign are to leave the secret store. */
 export type EarlierWebhookSecret = Readonly<{ secretId: string; signs: boolean }>;
@@ -41,6 +49,8 @@ export type Registered = Readonly<{
   name: string;
   listName: string;
   settings: CustomerSettings;
+  /** `disabled`: its tokens are worth nothing for a while. `removed`: for good, and it has nothing any more. */
+  standing: 'enabled' | 'disabled' | 'removed';
   webhookSecretId: string | undefined;
   /** Oldest first. */
   earlierWebhookSecrets: readonly EarlierWebhookSecret[];
@@ -81,6 +91,8 @@ export function listedAddresses(
   }
 }
 
+const STANDING = { CustomerDisabled: 'disabled', CustomerEnabled: 'enabled', CustomerRemoved: 'removed' } as const;
+
 /** The state after an event. */
 export function evolveCustomer(
   state: CustomerState,
@@ -94,21 +106,19 @@ export function evolveCustomer(
   switch (event.type) {
     case 'CustomerSettingsChanged':
       return { ...state, settings: { ...state.settings, ...defined(event.data.changes) } };
+    case 'CustomerDisabled':
+    case 'CustomerEnabled':
+    case 'CustomerRemoved':
+      return { ...state, standing: STANDING[event.type] };
     case 'WebhookSecretRotated':
-      return {
-        ...state,
-        webhookSecretId: event.data.secretId,
-        earlierWebhookSecrets: earlierSecrets(state, event.data.previous !== undefined),
-      };
-    case 'WebhookSecretRetired': {
-      const { secretId } = event.data;
-      const earlierWebhookSecrets = state.earlierWebhookSecrets.filter((earlier) => earlier.secretId !== secretId);
-      return { ...state, earlierWebhookSecrets };
-    }
+      return withWebhookSecret(state, event.data);
+    case 'WebhookSecretRetired':
+      return withoutWebhookSecret(state, event.data.secretId);
     case 'ApiTokenIssued':
-      return { ...state, tokens: new Map(state.tokens).set(event.data.tokenId, event.data) };
+    case 'ApiTokenDisabled':
+    case 'ApiTokenEnabled':
     case 'ApiTokenRevoked':
-      return { ...state, tokens: without(state.tokens, event.data.tokenId) };
+      return { ...state, tokens: tokensAfter(state.tokens, event) };
     case 'SubnetAssigned':
       return { ...state, ledger, subnets: new Map(state.subnets).set(event.data.subnetId, event.data) };
     case 'SubnetReleased': {
@@ -117,40 +127,71 @@ export function evolveCustomer(
       return { ...state, ledger, kept, subnets: without(state.subnets, subnetId), releasedSubnets };
     }
     case 'AddressesDisabled':
+    case 'DisabledTermChanged':
     case 'AddressesEnabled':
-      return { ...state, ledger, kept };
     case 'AddressesKept':
-      return { ...state, kept };
+      return { ...state, ledger, kept };
     case 'SourceWhitelistSubmitted':
     case 'SourceWhitelistApproved':
     case 'SourceWhitelistRejected':
     case 'SourceWhitelistRemoved':
       return { ...state, whitelist };
     case 'CommitRequested': {
-      const { commitSetId, attempt, regionId, list } = event.data;
-      const failedBefore = state.commits.get(commitKey(regionId, list))?.failedBefore ?? false;
+      const { commitSetId, attempt } = event.data;
+      const failedBefore = state.commits.get(keyOf(event.data))?.failedBefore ?? false;
       const { revision } = event;
       const commit: OpenCommit = { phase: 'deploying', commitSetId, attempt, revision, failedBefore, steps: 0 };
-      return { ...state, ledger, whitelist, commits: new Map(state.commits).set(commitKey(regionId, list), commit) };
+      return { ...state, ledger, whitelist, commits: new Map(state.commits).set(keyOf(event.data), commit) };
     }
     case 'CommitSliceDeployed':
-    case 'CommitHeldUp': {
-      const { regionId, list } = event.data;
-      return withCommit(state, commitKey(regionId, list), (open) => ({ ...open, steps: open.steps + 1 }));
-    }
+    case 'CommitHeldUp':
+      return withCommit(state, keyOf(event.data), (open) => ({ ...open, steps: open.steps + 1 }));
     case 'CommitFailed': {
-      const key = commitKey(event.data.regionId, event.data.list);
-      const settled = withCommit(state, key, (open) => ({ ...open, phase: 'failed', failedBefore: true }));
+      const settled = withCommit(state, keyOf(event.data), (open) => ({
+        ...open,
+        phase: 'failed',
+        failedBefore: true,
+      }));
       return settled === state ? state : { ...settled, ledger, whitelist };
     }
     case 'CommitCompleted': {
       const { regionId, list } = event.data;
-      const key = commitKey(regionId, list);
+      const key = keyOf(event.data);
       const content = inDeployment(state, regionId, list)?.content;
       const deployed = content === undefined ? state.deployed : new Map(state.deployed).set(key, content);
       return { ...state, ledger, whitelist, deployed, commits: without(state.commits, key) };
     }
   }
+}
+
+function keyOf({ regionId, list }: Readonly<{ regionId: number; list: ListKind }>): string {
+  return commitKey(regionId, list);
+}
+
+type TokenEvent = Extract<
+  CustomerEvent,
+  { type: 'ApiTokenIssued' | 'ApiTokenDisabled' | 'ApiTokenEnabled' | 'ApiTokenRevoked' }
+>;
+
+function tokensAfter(tokens: Registered['tokens'], event: TokenEvent): Registered['tokens'] {
+  const { tokenId } = event.data;
+  if (event.type === 'ApiTokenIssued') return new Map(tokens).set(tokenId, event.data);
+  const token = tokens.get(tokenId);
+  if (token === undefined) return tokens;
+  switch (event.type) {
+    case 'ApiTokenDisabled':
+      return new Map(tokens).set(tokenId, { ...token, isDisabled: true });
+    case 'ApiTokenEnabled': {
+      const { isDisabled: _before, ...enabled } = token;
+      return new Map(tokens).set(tokenId, enabled);
+    }
+    case 'ApiTokenRevoked':
+      return without(tokens, tokenId);
+  }
+}
+
+function withoutSecret({ earlierWebhookSecrets }: Registered, secretId: string): readonly EarlierWebhookSecret[] {
+  return earlierWebhookSecrets.filter((earlier) => earlier.secretId !== secretId);
 }
 
 function withCommit(state: Registered, key: string, change: (open: OpenCommit) => OpenCommit): Registered {
@@ -164,6 +205,7 @@ function register(
   return {
     phase: 'registered',
     ...data,
+    standing: 'enabled',
     webhookSecretId: undefined,
     earlierWebhookSecrets: [],
     tokens: new Map(),
@@ -175,6 +217,14 @@ function register(
     commits: new Map(),
     deployed: new Map(),
   };
+}
+
+function withWebhookSecret(
+  state: Registered,
+  { secretId, previous }: Readonly<{ secretId: string; previous?: object | undefined }>,
+): Registered {
+  const earlierWebhookSecrets = earlierSecrets(state, previous !== undefined);
+  return { ...state, webhookSecretId: secretId, earlierWebhookSecrets };
 }
 
 /** What comes before a new secret. */
@@ -197,4 +247,16 @@ type Defined<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
 /** Optional members of decoded JSON may not be present as `undefined`; this says so to the type checker. */
 function defined<T extends object>(changes: T): Defined<T> {
   return Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined)) as Defined<T>;
+}
+
+function withoutWebhookSecret(state: Registered, secretId: string): Registered {
+  const { webhookSecretId: newest } = state;
+  const earlierWebhookSecrets = withoutSecret(state, secretId);
+  return { ...state, webhookSecretId: newest === secretId ? undefined : newest, earlierWebhookSecrets };
+}
+
+/** Whether a webhook secret may go: a newer one has replaced it, or its customer was removed. */
+export function mayRetire(secretId: string, { standing, webhookSecretId, earlierWebhookSecrets }: Registered): boolean {
+  if (standing === 'removed' && secretId === webhookSecretId) return true;
+  return earlierWebhookSecrets.some((earlier) => earlier.secretId === secretId);
 }

@@ -1,15 +1,4 @@
-import { isAddressProblem } from '../../addresses/address-problem.ts';
-import { type Address, formatAddress, parseAddress } from '../../addresses/address.ts';
-import { RangeSet } from '../../addresses/range-set.ts';
 import { type Command, type Decider, type Decision, refuse } from '../../kernel/decider.ts';
-import { invariant } from '../../kernel/invariant.ts';
-import {
-  changedAddresses,
-  changedTexts,
-  type RegionAddresses,
-  regionAddresses,
-  subnetRange,
-} from '../../domain/ip-control/address-ledger.ts';
 import { type CustomerEvent, customerEvents } from '../../events/ip-control/customer.ts';
 import { regionWhitelist } from '../../domain/ip-control/source-whitelist-ledger.ts';
 import type { CustomerSettings, ListContent, ListKind, RouterOutcome } from '../../events/ip-control/vocabulary.ts';
@@ -20,26 +9,15 @@ import {
   evolveCustomer,
   type OpenCommit,
   type Registered,
+  type TokenTerms,
   type Subnet,
   UNREGISTERED,
+  mayRetire,
 } from './customer-state.ts';
-import { decideKept, keptIn, type RecordKept } from './kept-addresses.ts';
-import { prefixLimitRefusal, type RegionLimits } from './prefix-limit.ts';
+import { type AddressChange, decideAddressChange, type EndedTerm, endDisabledTerm } from './address-change.ts';
+import { decideStanding, released, type StandingCommand } from './customer-standing.ts';
+import { decideKept, type RecordKept } from './kept-addresses.ts';
 import { decideSourceWhitelist, type SourceWhitelistCommand } from './source-whitelist.ts';
-
-/** `limits`: what the regions' routers take. */
-type AddressChange = Readonly<{
-  action: 'enable' | 'disable';
-  synchronous: boolean;
-  target: ChangeTarget;
-  limits?: RegionLimits;
-}>;
-
-/** Which addresses a change is about. `one` and `list` must be the customer's own; of a `block`, what is not its own is passed over. */
-export type ChangeTarget =
-  | Readonly<{ mode: 'one'; address: Address; text: string }>
-  | Readonly<{ mode: 'list'; set: RangeSet; texts: () => readonly string[] }>
-  | Readonly<{ mode: 'block'; set: RangeSet; field?: 'range' | 'cidr' }>;
 
 type CommitReference = Readonly<{ regionId: number; list: ListKind; commitSetId: string; attempt: number }>;
 /** `step`: how many steps of the attempt were recorded before this one. */
@@ -52,13 +30,17 @@ export type CustomerCommand =
   | SourceWhitelistCommand
   | Command<'RegisterCustomer', { customerId: number; name: string; listName: string; settings: CustomerSettings }>
   | Command<'ChangeCustomerSettings', { changes: Partial<CustomerSettings> }>
+  | StandingCommand
   | Command<'RotateWebhookSecret', { secretId: string; keepsPrevious: boolean }>
   | Command<'RetireWebhookSecret', { secretId: string }>
-  | Command<'IssueApiToken', { tokenId: string; label: string; sha256: string }>
+  | Command<'IssueApiToken', { tokenId: string; label: string; sha256: string } & TokenTerms>
+  | Command<'DisableApiToken', { tokenId: string }>
+  | Command<'EnableApiToken', { tokenId: string }>
   | Command<'RevokeApiToken', { tokenId: string }>
   | Command<'AssignSubnet', Subnet>
   | Command<'ReleaseSubnet', { subnetId: number }>
   | Command<'ChangeAddresses', AddressChange>
+  | Command<'EndDisabledTerm', EndedTerm>
   | Command<
       'RequestCommit',
       { regionId: number; list: ListKind; commitSetId: string; reason: 'quiet' | 'retry' | 'synchronous' | 'operator' }
@@ -89,18 +71,26 @@ function decide(command: CustomerCommand, state: CustomerState): Decision<Custom
     return state.phase === 'unregistered' ? [{ type: 'CustomerRegistered', data: command.data }] : [];
   }
   if (state.phase === 'unregistered') return refuse('customer-not-found', 'customer not found.');
+  if (state.standing === 'removed' && !FOR_REMOVED.has(command.type))
+    return refuse('customer-not-found', `customer ${state.name} was removed.`, 'customer');
   switch (command.type) {
+    case 'DisableCustomer':
+    case 'EnableCustomer':
+    case 'RemoveCustomer':
+      return decideStanding(command, state);
     case 'ChangeCustomerSettings':
       return changeSettings(command.data.changes, state);
     case 'RotateWebhookSecret':
       return rotateWebhookSecret(command.data, state);
     case 'RetireWebhookSecret': {
       const { secretId } = command.data;
-      const isEarlier = state.earlierWebhookSecrets.some((earlier) => earlier.secretId === secretId);
-      return isEarlier ? [{ type: 'WebhookSecretRetired', data: { secretId } }] : [];
+      return mayRetire(secretId, state) ? [{ type: 'WebhookSecretRetired', data: { secretId } }] : [];
     }
     case 'IssueApiToken':
       return state.tokens.has(command.data.tokenId) ? [] : [{ type: 'ApiTokenIssued', data: command.data }];
+    case 'DisableApiToken':
+    case 'EnableApiToken':
+      return switchToken(command, state);
     case 'RevokeApiToken': {
       const token = state.tokens.get(command.data.tokenId);
       if (token === undefined) return refuse('token-not-found', 'token not found.');
@@ -110,13 +100,12 @@ function decide(command: CustomerCommand, state: CustomerState): Decision<Custom
       return assignSubnet(command.data, state);
     case 'ReleaseSubnet': {
       const subnet = state.subnets.get(command.data.subnetId);
-      if (subnet === undefined) return [];
-      const { subnetId, cidr, regionId } = subnet;
-      const disabled = regionAddresses(state.ledger, regionId).disabled.intersection(RangeSet.of(subnetRange(cidr)));
-      return [{ type: 'SubnetReleased', data: { subnetId, cidr, regionId, wasDisabled: changedTexts(disabled) } }];
+      return subnet === undefined ? [] : [released(subnet, state)];
     }
     case 'ChangeAddresses':
-      return changeAddresses(command.data, state);
+      return decideAddressChange(command.data, state);
+    case 'EndDisabledTerm':
+      return endDisabledTerm(command.data, state);
     case 'RecordKept':
       return decideKept(command.data, state.kept);
     case 'RequestCommit':
@@ -140,6 +129,30 @@ function decide(command: CustomerCommand, state: CustomerState): Decision<Custom
     case 'RemoveSourceWhitelist':
       return decideSourceWhitelist(command, state);
   }
+}
+
+/** What goes on for a customer that is removed: its lists leave the routers, and what is under way ends. */
+const FOR_REMOVED: ReadonlySet<CustomerCommand['type']> = new Set([
+  'RemoveCustomer',
+  'RetireWebhookSecret',
+  'EndDisabledTerm',
+  'RequestCommit',
+  'RecordKept',
+  'RecordCommitCompleted',
+  'RecordCommitFailed',
+  'RecordCommitSlice',
+  'RecordCommitHeldUp',
+]);
+
+function switchToken(
+  { type, data }: Extract<CustomerCommand, { type: 'DisableApiToken' | 'EnableApiToken' }>,
+  { tokens }: Registered,
+): Decision<CustomerEvent> {
+  const token = tokens.get(data.tokenId);
+  if (token === undefined) return refuse('token-not-found', 'token not found.');
+  const { tokenId, sha256, isDisabled = false } = token;
+  if (isDisabled === (type === 'DisableApiToken')) return [];
+  return [{ type: isDisabled ? 'ApiTokenEnabled' : 'ApiTokenDisabled', data: { tokenId, sha256 } }];
 }
 
 function assignSubnet(subnet: Subnet, { subnets, releasedSubnets }: Registered): Decision<CustomerEvent> {
@@ -166,95 +179,6 @@ function rotateWebhookSecret(
     );
   const previous = { secretId: before, signsForSeconds: PREVIOUS_SIGNS_SECONDS };
   return [{ type: 'WebhookSecretRotated', data: { secretId, previous } }];
-}
-
-function changeAddresses(change: AddressChange, state: Registered): Decision<CustomerEvent> {
-  const { action, synchronous, target, limits } = change;
-  if (synchronous && !state.settings.allowSynchronous) {
-    return refuse('synchronous-not-allowed', 'synchronous mode is not enabled for your account');
-  }
-  const stranger = firstStranger(target, state);
-  if (stranger !== undefined) return stranger;
-  const events: CustomerEvent[] = [];
-  const type = action === 'disable' ? 'AddressesDisabled' : 'AddressesEnabled';
-  for (const [regionId, known] of state.ledger) {
-    const region = action === 'enable' ? withKept(regionId, known, state) : known;
-    const ranges = target.mode === 'one' ? changedOne(action, target, region) : changedMany(action, target, region);
-    if (ranges.length === 0) continue;
-    const before = region.disabled;
-    const changed = changedAddresses(ranges);
-    const after = (): RangeSet => (action === 'disable' ? before.union(changed) : before.difference(changed));
-    const list = { regionId, before, changed, after, field: fieldOf(target) };
-    const refusal = prefixLimitRefusal(list, state.settings, limits);
-    if (refusal !== undefined) return refusal;
-    events.push({ type, data: { regionId, ranges } });
-  }
-  return events;
-}
-
-/** What routers keep is disabled there, though a restored log does not know why. */
-function withKept(regionId: number, region: RegionAddresses, { kept }: Registered): RegionAddresses {
-  if (kept.size === 0) return region;
-  return { ...region, disabled: region.disabled.union(keptIn(kept, regionId).intersection(region.owned)) };
-}
-
-function fieldOf(target: ChangeTarget): string {
-  switch (target.mode) {
-    case 'one':
-      return 'ip';
-    case 'list':
-      return 'ips';
-    case 'block':
-      return target.field ?? 'cidr';
-  }
-}
-
-/** The text of the address, where the change does something to it. Most changes are of one address: it needs no sets. */
-function changedOne(
-  action: 'enable' | 'disable',
-  { address }: Extract<ChangeTarget, { mode: 'one' }>,
-  { owned, disabled }: RegionAddresses,
-): string[] {
-  const isChanged =
-    action === 'disable' ? owned.contains(address) && !disabled.contains(address) : disabled.contains(address);
-  return isChanged ? [formatAddress(address)] : [];
-}
-
-/** The range texts of those addresses that the change does something to. */
-function changedMany(
-  action: 'enable' | 'disable',
-  { set }: Exclude<ChangeTarget, { mode: 'one' }>,
-  { owned, disabled }: RegionAddresses,
-): string[] {
-  // What is disabled is owned, so that enabling need not look at the subnets.
-  const changed = action === 'disable' ? set.intersection(owned).difference(disabled) : set.intersection(disabled);
-  return changedTexts(changed);
-}
-
-/** The refusal for the first address that must be the customer's own and is not, named as it was sent. */
-function firstStranger(target: ChangeTarget, { ledger }: Registered): ReturnType<typeof refuse> | undefined {
-  const isOwned = (address: Address): boolean => [...ledger.values()].some(({ owned }) => owned.contains(address));
-  switch (target.mode) {
-    case 'block':
-      return undefined;
-    case 'one':
-      if (isOwned(target.address)) return undefined;
-      return refuse('address-not-found', `IP ${target.text} not found in your account.`, 'ip');
-    case 'list': {
-      let strangers = target.set;
-      for (const { owned } of ledger.values()) strangers = strangers.difference(owned);
-      if (strangers.isEmpty) return undefined;
-      const texts = target.texts();
-      const at = texts.findIndex((text) => strangers.contains(addressOf(text)));
-      return refuse('address-not-owned', `IP ${texts[at]} does not belong to your account.`, `ips.${at}`);
-    }
-  }
-}
-
-function addressOf(text: string): Address {
-  const address = parseAddress(text);
-  invariant(!isAddressProblem(address), `${text} of a list that was read`);
-  return address;
 }
 
 function requestCommit(
@@ -287,7 +211,7 @@ function settle(
 ): Decision<CustomerEvent> {
   const { regionId, list, commitSetId, attempt, outcomes, content, completedAt } = result;
   const open = openAttempt(result, state);
-  // Somebody has settled this attempt already, or a newer one goes on with it: there is nothing new to say.
+  // This attempt is settled already, or a newer one goes on with it: there is nothing new to say.
   if (open === undefined) return [];
   const hasWebhook = state.settings.webhookUrl !== null;
   const notify = hasWebhook && (type === 'CommitCompleted' || !open.failedBefore);

@@ -1,7 +1,8 @@
+import { counted } from '../../domain/counted.ts';
 import { type AddressRange, overlaps } from '../../addresses/range.ts';
 import { RangeSet } from '../../addresses/range-set.ts';
 import { type Command, type Decider, type Decision, refuse } from '../../kernel/decider.ts';
-import { NumberedMap } from '../../kernel/numbered-map.ts';
+import { PersistentMap } from '../../kernel/persistent-map.ts';
 import { subnetRange } from '../../domain/ip-control/address-ledger.ts';
 import { type DirectoryEvent, directoryEvents } from '../../events/ip-control/directory.ts';
 import { type CustomerSettings, listNameOf } from '../../events/ip-control/vocabulary.ts';
@@ -24,9 +25,11 @@ type Reserved = Reservation & Readonly<{ range: AddressRange }>;
 export type DirectoryState = Readonly<{
   customers: ReadonlyMap<number, Readonly<{ name: string; listName: string; settings: CustomerSettings }>>;
   regions: ReadonlyMap<number, string>;
-  subnets: NumberedMap<Reserved>;
+  subnets: PersistentMap<Reserved>;
   /** All reserved addresses. */
   space: RangeSet;
+  /** The highest region number ever given: numbers are not used twice. */
+  lastRegionId: number;
   /** The highest subnet number ever given: numbers are not used twice. */
   lastSubnetId: number;
   /** Not undefined while the log is one that was put back from an older copy. */
@@ -39,6 +42,7 @@ export type DirectoryCommand =
   | RestoreCommand
   | Command<'ReserveCustomerName', { name: string; settings: CustomerSettings }>
   | Command<'ReserveRegionName', { name: string }>
+  | Command<'ReleaseRegionName', { regionId: number }>
   | Command<'ReserveSubnet', Omit<Reservation, 'subnetId'>>
   | Command<'ReleaseSubnetReservation', { subnetId: number }>
   | Command<'RecordSecretStored', { secretId: string; changeId: string }>
@@ -47,6 +51,9 @@ export type DirectoryCommand =
 /** Of code points. Not among them: control characters, lone surrogates, line and paragraph separators. */
 const NAME = /^[^\p{Cc}\p{Cs}\p{Zl}\p{Zp}]{1,64}$/u;
 const NAME_RULE = '1 to 64 characters, no space at either end and no control characters';
+/** Regions and customers are named by number, too. Older ones may have such names. */
+const DIGITS = /^\d+$/;
+const NO_NUMBER = 'has something else than digits, as it would look like a number';
 const ASN_MAX = 4_294_967_295;
 
 /** The rules of the directory. */
@@ -56,8 +63,9 @@ export const directoryDecider = {
   initial: {
     customers: new Map(),
     regions: new Map(),
-    subnets: new NumberedMap(),
+    subnets: new PersistentMap(),
     space: RangeSet.empty,
+    lastRegionId: 0,
     lastSubnetId: 0,
     restored: undefined,
     secrets: new Map(),
@@ -71,8 +79,16 @@ function evolve(state: DirectoryState, event: DirectoryEvent & Readonly<{ revisi
   switch (event.type) {
     case 'CustomerNameReserved':
       return { ...state, customers: new Map(state.customers).set(event.data.customerId, event.data) };
-    case 'RegionNameReserved':
-      return { ...state, regions: new Map(state.regions).set(event.data.regionId, event.data.name) };
+    case 'RegionNameReserved': {
+      const { regionId, name } = event.data;
+      const lastRegionId = Math.max(state.lastRegionId, regionId);
+      return { ...state, lastRegionId, regions: new Map(state.regions).set(regionId, name) };
+    }
+    case 'RegionNameReleased': {
+      const regions = new Map(state.regions);
+      regions.delete(event.data.regionId);
+      return { ...state, regions };
+    }
     case 'SubnetReserved': {
       const { subnetId, cidr } = event.data;
       const reserved = { ...event.data, range: subnetRange(cidr) };
@@ -106,10 +122,13 @@ function decide(command: DirectoryCommand, state: DirectoryState): Decision<Dire
     case 'ReserveRegionName': {
       const { name } = command.data;
       if (!isName(name)) return refuse('bad-region-name', `a region name has ${NAME_RULE}.`, 'name');
+      if (DIGITS.test(name)) return refuse('bad-region-name', `a region name ${NO_NUMBER}.`, 'name');
       if ([...state.regions.values()].includes(name))
         return refuse('region-name-taken', `region ${name} exists already.`, 'name');
-      return [{ type: 'RegionNameReserved', data: { regionId: state.regions.size + 1, name } }];
+      return [{ type: 'RegionNameReserved', data: { regionId: state.lastRegionId + 1, name } }];
     }
+    case 'ReleaseRegionName':
+      return releaseRegionName(command.data.regionId, state);
     case 'ReserveSubnet':
       return reserveSubnet(command.data, state);
     case 'ReleaseSubnetReservation':
@@ -132,6 +151,7 @@ function reserveCustomerName(
 ): Decision<DirectoryEvent> {
   const listName = listNameOf(name);
   if (!isName(name)) return refuse('bad-customer-name', `a customer name has ${NAME_RULE}.`, 'name');
+  if (DIGITS.test(name)) return refuse('bad-customer-name', `a customer name ${NO_NUMBER}.`, 'name');
   if (listName === '') return refuse('bad-customer-name', 'a customer name needs one of A–Z, 0–9 or _.', 'name');
   for (const known of state.customers.values()) {
     if (known.name === name) return refuse('customer-name-taken', `customer ${name} exists already.`, 'name');
@@ -144,6 +164,15 @@ function reserveCustomerName(
     }
   }
   return [{ type: 'CustomerNameReserved', data: { customerId: state.customers.size + 1, name, listName, settings } }];
+}
+
+function releaseRegionName(regionId: number, { regions, subnets }: DirectoryState): Decision<DirectoryEvent> {
+  const name = regions.get(regionId);
+  if (name === undefined) return [];
+  const used = [...subnets.values()].filter((subnet) => subnet.regionId === regionId).length;
+  if (used > 0)
+    return refuse('region-in-use', `region ${name} has ${counted(used, 'subnet')}: remove them first.`, 'region');
+  return [{ type: 'RegionNameReleased', data: { regionId, name } }];
 }
 
 function reserveSubnet(subnet: Omit<Reservation, 'subnetId'>, state: DirectoryState): Decision<DirectoryEvent> {

@@ -1,13 +1,11 @@
 import type { CustomerSettings } from '../../events/ip-control/vocabulary.ts';
 import { coverCount, coverMayExceed } from '../../addresses/cover-count.ts';
 import type { RangeSet } from '../../addresses/range-set.ts';
+import { PREFIX_LIMIT } from '../../domain/ip-control/region-limits.ts';
 import { type Refusal, refuse } from '../../kernel/decider.ts';
 
 /** A region by its number: its name, and how many entries the router takes that takes the fewest; `Infinity` where none is limited. */
 export type RegionLimits = ReadonlyMap<number, Readonly<{ name: string; most: number }>>;
-
-/** How many prefixes a customer's list may have in a region when nothing else is said. */
-export const PREFIX_LIMIT = 10_000;
 
 /**
  * The refusal of a change that would make a list longer than the region's routers take or the customer may have; a list that is too

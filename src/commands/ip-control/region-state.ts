@@ -51,6 +51,9 @@ export function evolveRegion(state: RegionState, event: RegionEvent): RegionStat
       return { ...state, routers };
     }
     case 'RouterRepairChosen':
+    case 'RouterReconfigured':
+    case 'RouterDrainRequested':
+    case 'RouterDrained':
     case 'RouterDisabled':
     case 'RouterEnabled':
     case 'RouterCaughtUp':
@@ -85,6 +88,11 @@ function evolveRouter(router: RegionRouter, { type, data }: RouterEvent): Region
   switch (type) {
     case 'RouterRepairChosen':
       return { ...router, repair: data.repair };
+    case 'RouterReconfigured':
+      return { ...router, options: data.options };
+    case 'RouterDrainRequested':
+    case 'RouterDrained':
+      return router;
     case 'RouterDisabled':
       return { ...router, phase: 'disabled' };
     case 'RouterEnabled':

@@ -2,7 +2,7 @@ import { type Command, type Decider, type Decision, refuse } from '../../kernel/
 import { type RegionEvent, regionEvents } from '../../events/ip-control/region.ts';
 import type { DeployPolicy } from '../../events/ip-control/vocabulary.ts';
 import { evolveRegion, type RegionState, type Router } from './region-state.ts';
-import { decideRouterUpkeep, type RouterUpkeepCommand } from './router-upkeep.ts';
+import { decideRouterUpkeep, isSameOptions, type RouterUpkeepCommand } from './router-upkeep.ts';
 
 export type RegionCommand =
   | Command<'CreateRegion', { regionId: number; name: string }>
@@ -44,8 +44,7 @@ function decide(command: RegionCommand, state: RegionState): Decision<RegionEven
       }
       const known = state.routers.get(router);
       if (known === undefined) return [{ type: 'RouterAdded', data: { regionId, router, driver, options } }];
-      const isSame =
-        known.driver === driver && JSON.stringify(sorted(known.options)) === JSON.stringify(sorted(options));
+      const isSame = known.driver === driver && isSameOptions(known.options, options);
       return isSame ? [] : refuse('router-name-taken', `region ${state.name} has a router ${router} already.`, 'name');
     }
     case 'RemoveRouter':
@@ -53,6 +52,9 @@ function decide(command: RegionCommand, state: RegionState): Decision<RegionEven
         return refuse('router-not-found', `region ${state.name} has no router ${command.data.router}.`, 'router');
       return [{ type: 'RouterRemoved', data: { regionId, router: command.data.router } }];
     case 'ChooseRouterRepair':
+    case 'ReconfigureRouter':
+    case 'RequestRouterDrain':
+    case 'RecordRouterDrained':
     case 'DisableRouter':
     case 'EnableRouter':
     case 'RecordRouterCaughtUp':
@@ -65,8 +67,4 @@ function decide(command: RegionCommand, state: RegionState): Decision<RegionEven
     case 'RecordRouterSaved':
       return decideRouterUpkeep(command, state);
   }
-}
-
-function sorted(options: Readonly<Record<string, string>>): readonly (readonly [string, string])[] {
-  return Object.entries(options).sort(([a], [b]) => (a < b ? -1 : 1));
 }

@@ -45,7 +45,7 @@ export function decideRestore(command: RestoreCommand, state: RestoreState): Dec
       const { because, customers } = command.data;
       // An operator who says it again means the same copy; views that have seen more mean another one, unless nothing came between.
       if (restored !== undefined && (because === 'operator' || isSameCopy(restored, customers))) return [];
-      return [{ type: 'RestoreBegan', data: { because, customers: [...customers] } }];
+      return [{ type: 'RestoreBegan', data: { because, ...named(customers) } }];
     }
     case 'AcceptRestore': {
       const { regionId } = command.data;
@@ -65,12 +65,36 @@ export function evolveRestore(
   { type, data, revision }: RestoreEvent & Readonly<{ revision: bigint }>,
 ): Restored | undefined {
   if (type === 'RestoreBegan') {
-    const customers = new Map(data.customers.map(({ customerId, revision: at }) => [customerId, BigInt(at)]));
+    const customers = new Map(customersIn(data).map(({ customerId, revision: at }) => [customerId, BigInt(at)]));
     return { revision, because: data.because, customers, accepted: new Set() };
   }
   if (restored === undefined) return undefined;
   const accepted = new Set([...restored.accepted, ...data.regionIds]);
   return [...regions.keys()].every((regionId) => accepted.has(regionId)) ? undefined : { ...restored, accepted };
+}
+
+type StreamEnd = Readonly<{ customerId: number; revision: number }>;
+type Began = (RestoreEvent & { type: 'RestoreBegan' })['data'];
+
+/** Named one by one, more customers would not fit into one append; in runs, some 250,000 do. */
+const NAMED_MAX = 10_000;
+
+function named(customers: readonly StreamEnd[]): Pick<Began, 'customers' | 'customerRuns'> {
+  if (customers.length <= NAMED_MAX) return { customers: [...customers] };
+  const runs: number[][] = [];
+  for (const { customerId, revision } of customers) {
+    const run = runs.at(-1);
+    if (run === undefined || (run[0] ?? 0) + run.length - 1 !== customerId) runs.push([customerId, revision]);
+    else run.push(revision);
+  }
+  return { customers: [], customerRuns: runs };
+}
+
+function customersIn({ customers, customerRuns = [] }: Began): readonly StreamEnd[] {
+  const inRuns = customerRuns.flatMap(([first = 0, ...revisions]) =>
+    revisions.map((revision, index) => ({ customerId: first + index, revision })),
+  );
+  return [...customers, ...inRuns];
 }
 
 function isSameCopy(

@@ -6,6 +6,9 @@ import type { CreatedRegion } from './region-state.ts';
 /** What is asked of a router of a region, and what was seen on it. */
 export type RouterUpkeepCommand =
   | Command<'ChooseRouterRepair', { router: string; repair: boolean }>
+  | Command<'ReconfigureRouter', { router: string; options: Readonly<Record<string, string>> }>
+  | Command<'RequestRouterDrain', { router: string }>
+  | Command<'RecordRouterDrained', { router: string; removed: readonly string[]; problems: readonly string[] }>
   | Command<'DisableRouter', { router: string }>
   | Command<'EnableRouter', { router: string }>
   | Command<'RecordRouterCaughtUp', { router: string; lists: number; changed: number }>
@@ -20,6 +23,12 @@ export type RouterUpkeepCommand =
   | Command<'RecordRouterNotSaved', { router: string; because: string }>
   | Command<'RecordRouterSaved', { router: string }>;
 
+/** Whether two routers are spoken to alike, in whatever order that is said. */
+export function isSameOptions(one: Readonly<Record<string, string>>, other: Readonly<Record<string, string>>): boolean {
+  const names = Object.keys(one);
+  return names.length === Object.keys(other).length && names.every((name) => one[name] === other[name]);
+}
+
 /** The rules of keeping one router; what is known already is nothing new. */
 export function decideRouterUpkeep(command: RouterUpkeepCommand, region: CreatedRegion): Decision<RouterUpkeepEvent> {
   const { regionId, name } = region;
@@ -30,6 +39,27 @@ export function decideRouterUpkeep(command: RouterUpkeepCommand, region: Created
     case 'ChooseRouterRepair':
       if (router.repair === command.data.repair) return [];
       return [{ type: 'RouterRepairChosen', data: { regionId, ...command.data } }];
+    case 'ReconfigureRouter':
+      if (isSameOptions(router.options, command.data.options)) return [];
+      return [
+        { type: 'RouterReconfigured', data: { regionId, router: routerName, options: { ...command.data.options } } },
+      ];
+    case 'RequestRouterDrain':
+      return [
+        ...(router.phase === 'disabled'
+          ? []
+          : [{ type: 'RouterDisabled', data: { regionId, router: routerName } } as const]),
+        { type: 'RouterDrainRequested', data: { regionId, router: routerName } },
+      ];
+    case 'RecordRouterDrained': {
+      const { removed, problems } = command.data;
+      return [
+        {
+          type: 'RouterDrained',
+          data: { regionId, router: routerName, removed: [...removed], problems: [...problems] },
+        },
+      ];
+    }
     case 'DisableRouter':
       if (router.phase === 'disabled') return [];
       return [{ type: 'RouterDisabled', data: { regionId, router: routerName } }];

@@ -1,11 +1,15 @@
 import type { AssetEvent } from '../../events/worker-pools/asset.ts';
+import type { ProviderAccountEvent } from '../../events/worker-pools/provider-account.ts';
 import type { ScopeEvent } from '../../events/worker-pools/scope.ts';
 import type { WorkerEvent } from '../../events/worker-pools/worker.ts';
+import type { WorkRequestEvent } from '../../events/worker-pools/work-request.ts';
 import type { WorkerPoolEvent } from '../../events/worker-pools/worker-pool.ts';
 import type { Aggregate } from '../aggregate.ts';
 import type { AssetCommand, AssetState } from './asset.ts';
 import type { PoolState } from './pool-state.ts';
+import type { ProviderAccountCommand, ProviderAccountState } from './provider-account.ts';
 import type { ScopeCommand, ScopeState } from './scope.ts';
+import type { WorkRequestCommand, WorkRequestState } from './work-request.ts';
 import type { WorkerCommand } from './worker.ts';
 import type { WorkerPoolCommand } from './worker-pool.ts';
 import type { WorkerState } from './worker-state.ts';
@@ -14,3 +18,5 @@ export type WorkerPools = Aggregate<WorkerPoolCommand, PoolState, WorkerPoolEven
 export type Scopes = Aggregate<ScopeCommand, ScopeState, ScopeEvent>;
 export type Assets = Aggregate<AssetCommand, AssetState, AssetEvent>;
 export type Workers = Aggregate<WorkerCommand, WorkerState, WorkerEvent>;
+export type ProviderAccounts = Aggregate<ProviderAccountCommand, ProviderAccountState, ProviderAccountEvent>;
+export type WorkRequests = Aggregate<WorkRequestCommand, WorkRequestState, WorkRequestEvent>;

@@ -8,7 +8,9 @@ export type AssetState = Readonly<{ record?: AssetRecord; secretId?: string | nu
 
 export type AssetCommand =
   /** The asset is to exist with this public part. `secretId`: where its credentials are; an asset that has the same ones keeps its id. */
-  Command<'EnsureAsset', { record: AssetRecord; secretId: string | null }>;
+  | Command<'EnsureAsset', { record: AssetRecord; secretId: string | null }>
+  /** `usedBy`: pools that name it and workers whose instances were created with it, as they are to be told. */
+  | Command<'DeleteAsset', { usedBy: readonly string[] }>;
 
 /** The rules of one asset: its category and provider never change, since pools rely on them. */
 export const assetDecider = {
@@ -22,6 +24,7 @@ export const assetDecider = {
 
 function evolve(state: AssetState, event: AssetEvent): AssetState {
   if (event.type === 'AssetCreated') return { record: event.data.record, secretId: event.data.secretId };
+  if (event.type === 'AssetDeleted') return {};
   const { record } = state;
   if (record === undefined) return state;
   if (event.type === 'AssetConfigured') {
@@ -32,7 +35,20 @@ function evolve(state: AssetState, event: AssetEvent): AssetState {
   return { record: { ...record, credential_names: credentialNames }, secretId };
 }
 
-function decide(command: AssetCommand, { record, secretId }: AssetState): Decision<AssetEvent> {
+function decide(command: AssetCommand, state: AssetState): Decision<AssetEvent> {
+  return command.type === 'DeleteAsset' ? remove(command.data.usedBy, state) : ensure(command, state);
+}
+
+function remove(usedBy: readonly string[], { record }: AssetState): Decision<AssetEvent> {
+  if (record === undefined) return refuse('asset-not-found', 'asset not found.', 'name');
+  if (usedBy.length > 0) return refuse('asset-in-use', `asset ${record.name} is used by ${usedBy.join(', ')}.`, 'name');
+  return [{ type: 'AssetDeleted', data: { asset: record.name } }];
+}
+
+function ensure(
+  command: Extract<AssetCommand, { type: 'EnsureAsset' }>,
+  { record, secretId }: AssetState,
+): Decision<AssetEvent> {
   const { record: wanted, secretId: wantedSecret } = command.data;
   const asset = wanted.name;
   if (record === undefined) return [{ type: 'AssetCreated', data: { asset, record: wanted, secretId: wantedSecret } }];

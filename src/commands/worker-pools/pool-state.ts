@@ -1,13 +1,19 @@
 import { epochMilliseconds } from '../../domain/instants.ts';
+import { awaitedAfter, type LaunchFailures, pauseSeconds } from '../../domain/worker-pools/launch-pause.ts';
 import { canonicalJson } from '../../events/hash-chain.ts';
 import type { PoolChanges, PoolRecord } from '../../events/worker-pools/pool-record.ts';
-import type { WorkerPoolEvent } from '../../events/worker-pools/worker-pool.ts';
+import type { LaunchRequest, WorkerPoolEvent } from '../../events/worker-pools/worker-pool.ts';
 
 /** A worker's place in the pool. It keeps the name of its newest run, so that a repeated question is recognized. */
-export type Slot = Readonly<{ number: number; worker: string; run: string; isActive: boolean }>;
-
-/** Launches that failed one after another. */
-export type LaunchFailures = Readonly<{ count: number; lastAt: string }>;
+export type Slot = Readonly<{
+  number: number;
+  worker: string;
+  run: string;
+  isActive: boolean;
+  reservedAt?: string;
+  /** What the run is launched with, while it is active. Places from before this was kept have none. */
+  request?: LaunchRequest;
+}>;
 
 /** Plain JSON, so that it is its own snapshot. `record` is absent before the pool is created and after it was deleted. */
 export type PoolState = Readonly<{
@@ -15,14 +21,12 @@ export type PoolState = Readonly<{
   scopes: readonly string[];
   slots: readonly Slot[];
   failures?: LaunchFailures;
-  /** The newest scaling decision: when, and what was refused to whom, in canonical JSON. */
+  /** The newest scaling decision: when, what was refused to whom and why nothing was done, in canonical JSON. */
   decision?: Readonly<{ decidedAt: string; refused: string }>;
 }>;
 
 export const NO_POOL: PoolState = { scopes: [], slots: [] };
 
-const RETRY_SECONDS_MIN = 30;
-const RETRY_SECONDS_MAX = 900;
 /** Failures further apart have nothing to do with each other. */
 const SERIES_SECONDS = 3_600;
 
@@ -37,13 +41,22 @@ export function changed(record: PoolRecord, changes: PoolChanges): PoolRecord {
 }
 
 /**
- * After failed launches: no new try before this instant (epoch milliseconds); half a minute at first, then longer, at most 15 minutes. A
- * failure in the future is from before the clock was set back: nobody can say how long ago that is, and the next failure counts from now.
+ * After failed launches: no new try before this instant (epoch milliseconds); infinity: before the pool, or its account (whose stream is at
+ * `accountRevision`), has been edited. A failure in the future is from before the clock was set back: how long ago that is can't be known,
+ * and the next failure counts from now.
  */
-export function launchesFrom({ failures }: PoolState, now: number): number | undefined {
-  if (failures === undefined || epochMilliseconds(failures.lastAt) > now) return undefined;
-  const seconds = Math.min(RETRY_SECONDS_MIN * 2 ** (failures.count - 1), RETRY_SECONDS_MAX);
-  return epochMilliseconds(failures.lastAt) + seconds * 1000;
+export function launchesFrom({ failures }: PoolState, now: number, accountRevision?: string): number | undefined {
+  if (failures === undefined) return undefined;
+  switch (awaitedAfter(failures)) {
+    case 'pool-edit':
+      return Number.POSITIVE_INFINITY;
+    case 'account-edit':
+      return failures.accountRevision === accountRevision ? Number.POSITIVE_INFINITY : undefined;
+    case 'time': {
+      const lastAt = epochMilliseconds(failures.lastAt);
+      return lastAt > now ? undefined : lastAt + pauseSeconds(failures) * 1000;
+    }
+  }
 }
 
 export function evolvePool(state: PoolState, event: WorkerPoolEvent): PoolState {
@@ -51,7 +64,9 @@ export function evolvePool(state: PoolState, event: WorkerPoolEvent): PoolState 
     case 'WorkerPoolCreated':
       return { ...state, record: event.data.record, scopes: [] };
     case 'WorkerPoolEdited':
-      return state.record === undefined ? state : { ...state, record: changed(state.record, event.data.changes) };
+      if (state.record === undefined) return state;
+      // What failed before may succeed with what was changed.
+      return withoutFailures({ ...state, record: changed(state.record, event.data.changes) });
     case 'WorkerPoolDeleted': {
       const { record: _deleted, decision: _over, ...rest } = state;
       return { ...rest, scopes: [] };
@@ -61,38 +76,56 @@ export function evolvePool(state: PoolState, event: WorkerPoolEvent): PoolState 
     case 'WorkerPoolScopeReleased':
       return { ...state, scopes: state.scopes.filter((scope) => scope !== event.data.scope) };
     case 'InstanceReserved': {
-      const { number, worker, run } = event.data;
-      return { ...state, slots: withSlot(state.slots, { number, worker, run, isActive: true }) };
+      const { number, worker, run, reservedAt, request } = event.data;
+      const taken = { number, worker, run, isActive: true, reservedAt };
+      return { ...state, slots: withSlot(state.slots, request === undefined ? taken : { ...taken, request }) };
     }
-    case 'InstanceReleased': {
-      const { number, worker, run, outcome, releasedAt } = event.data;
-      const slots = withSlot(state.slots, { number, worker, run, isActive: false });
-      return outcome === 'launch-failed'
-        ? { ...state, slots, failures: failedAgain(state.failures, releasedAt) }
-        : withoutFailures({ ...state, slots });
-    }
+    case 'InstanceReleased':
+      return released(state, event.data);
     case 'WorkerPoolScalingDecided': {
-      const { decidedAt, refusals } = event.data;
-      return { ...state, decision: { decidedAt, refused: refusedText(refusals) } };
+      const { decidedAt, refusals, nothing } = event.data;
+      return { ...state, decision: { decidedAt, refused: refusedText(refusals, nothing?.code) } };
     }
   }
 }
 
-/** Who is refused and why, without the numbers, which change all the time. */
+/** Who is refused and why, and why nothing is done, without the numbers, which change all the time. */
 export function refusedText(
   refusals: readonly Readonly<{ scope: string; architecture: string; code: string }>[],
+  nothing?: string,
 ): string {
-  return canonicalJson(refusals.map(({ scope, architecture, code }) => [scope, architecture, code]));
+  const refused = refusals.map(({ scope, architecture, code }) => [scope, architecture, code]);
+  return canonicalJson(nothing === undefined ? refused : [...refused, [nothing]]);
+}
+
+/** Launches that were not wanted any more say nothing of the next one. */
+const WITHDRAWN: ReadonlySet<string> = new Set(['withdrawn', 'pool-deleted']);
+
+type Released = Extract<WorkerPoolEvent, { type: 'InstanceReleased' }>['data'];
+
+function released(state: PoolState, data: Released): PoolState {
+  const { number, worker, run, outcome, failure } = data;
+  const reservedAt = state.slots.find((slot) => slot.run === run)?.reservedAt;
+  const after = { ...state, slots: withSlot(state.slots, { number, worker, run, isActive: false }) };
+  if (outcome === 'terminated' && failure === undefined) return withoutFailures(after);
+  if (failure !== undefined && WITHDRAWN.has(failure.code)) return after;
+  return { ...after, failures: failedAgain(state.failures, reservedAt, data) };
 }
 
 function withSlot(slots: readonly Slot[], slot: Slot): readonly Slot[] {
   return [...slots.filter(({ number }) => number !== slot.number), slot].sort((a, b) => a.number - b.number);
 }
 
-function failedAgain(before: LaunchFailures | undefined, at: string): LaunchFailures {
+function failedAgain(
+  before: LaunchFailures | undefined,
+  reservedAt: string | undefined,
+  { releasedAt: lastAt, failure }: Released,
+): LaunchFailures {
   const isSeries =
-    before !== undefined && epochMilliseconds(at) - epochMilliseconds(before.lastAt) < SERIES_SECONDS * 1000;
-  return { count: isSeries ? before.count + 1 : 1, lastAt: at };
+    before !== undefined && epochMilliseconds(lastAt) - epochMilliseconds(before.lastAt) < SERIES_SECONDS * 1000;
+  const isSameDecision = isSeries && reservedAt !== undefined && before.reservedAt === reservedAt;
+  const count = isSeries ? before.count + (isSameDecision ? 0 : 1) : 1;
+  return { count, lastAt, ...(reservedAt === undefined ? {} : { reservedAt }), ...failure };
 }
 
 function withoutFailures(state: PoolState): PoolState {

@@ -19,6 +19,8 @@ export type ScopeCommand =
   | Command<'AddScopeWorkerPool', { pool: string; priority: number; limits: ScopeLimits }>
   | Command<'EditScopeWorkerPool', { pool: string; priority?: number; limits?: ScopeLimits }>
   | Command<'RemoveScopeWorkerPool', { pool: string }>
+  /** `usedBy`: what else than its own pools needs it, as it is to be told. */
+  | Command<'DeleteScope', { usedBy: readonly string[] }>
   | Command<'RecordScalingRefusal', { architecture: string; unmet: number; because: string; at: string }>;
 
 /** The rules of one scope. */
@@ -53,6 +55,8 @@ function evolve(state: ScopeState, event: ScopeEvent): ScopeState {
       const { architecture, because } = event.data;
       return { ...state, refused: { ...state.refused, [architecture]: because } };
     }
+    case 'ScopeDeleted':
+      return { pools: {}, refused: {} };
   }
 }
 
@@ -66,6 +70,12 @@ function decide(command: ScopeCommand, state: ScopeState): Decision<ScopeEvent> 
     const { architecture, unmet, because, at } = command.data;
     if (state.refused[architecture] === because) return [];
     return [{ type: 'ScopeScalingRefused', data: { scope, architecture, unmet, because, refusedAt: at } }];
+  }
+  if (command.type === 'DeleteScope') {
+    const pools = Object.keys(state.pools).toSorted();
+    const uses = [...pools.map((pool) => `worker pool ${pool}`), ...command.data.usedBy];
+    if (uses.length > 0) return refuse('scope-in-use', `scope ${scope} is in use: ${uses.join(', ')}.`, 'scope');
+    return [{ type: 'ScopeDeleted', data: { scope } }];
   }
   const { pool } = command.data;
   const known = state.pools[pool];

@@ -3,15 +3,17 @@ import type { ScopeLimits } from '../../events/worker-pools/limits.ts';
 import { workerNameOf } from '../../events/worker-pools/names.ts';
 import { newPool, type PoolChanges, type PoolRecord } from '../../events/worker-pools/pool-record.ts';
 import type { AssetCategory } from '../../events/worker-pools/asset-records.ts';
-import type { ProviderType } from '../../events/worker-pools/specifications.ts';
 import { type WorkerPoolEvent, workerPoolEvents } from '../../events/worker-pools/worker-pool.ts';
 import { activeSlots, changed, evolvePool, NO_POOL, type PoolState, refusedText, type Slot } from './pool-state.ts';
 import { sameJson } from './same-json.ts';
 
 /** What a pool has to know of an asset that it names. */
-export type AssetFacts = Readonly<{ name: string; category: AssetCategory; providerType: ProviderType | null }>;
+export type AssetFacts = Readonly<{ name: string; category: AssetCategory; providerType: string | null }>;
 
 type ScalingDecided = Extract<WorkerPoolEvent, { type: 'WorkerPoolScalingDecided' }>['data'];
+
+/** Why a run came to nothing; `accountRevision`: how far the stream of its account was. */
+export type LaunchFailure = Readonly<{ code: string; because: string; accountRevision?: string }>;
 
 export type WorkerPoolCommand =
   /** The pool is to exist with what is given; where it exists, only that is changed. */
@@ -22,7 +24,10 @@ export type WorkerPoolCommand =
   | Command<'ReleaseScope', { scope: string }>
   /** Takes a place for each run. `partly`: as many as there is room for, where that is at least one. */
   | Command<'ReserveInstances', { runs: readonly string[]; because: string; at: string; partly: boolean }>
-  | Command<'ReleaseInstance', { run: string; outcome: 'terminated' | 'launch-failed'; at: string }>
+  | Command<
+      'ReleaseInstance',
+      { run: string; outcome: 'terminated' | 'launch-failed'; at: string; failure?: LaunchFailure }
+    >
   | Command<'RecordScalingDecision', Omit<ScalingDecided, 'pool'>>;
 
 /** The rules of one worker pool. */
@@ -33,7 +38,7 @@ export const workerPoolDecider = {
   evolve: evolvePool,
   decide,
   snapshot: {
-    version: 1,
+    version: 2,
     encode: (state: PoolState): unknown => state,
     decode: (stored: unknown) => stored as PoolState,
   },
@@ -193,10 +198,15 @@ function reserve(
     );
   }
   const numbers = freeNumbers(state.slots, Math.min(free, runs.length));
+  const { provider_account, architectures, specifications, ephemeral, apt_authentication, static_metadata } = record;
+  const { exec } = static_metadata;
+  const asked = { provider_account, architectures, specifications, ephemeral, apt_authentication };
+  const request = typeof exec === 'string' ? { ...asked, exec } : asked;
   return runs.slice(0, numbers.length).map((run, index) => {
     const number = numbers[index] ?? 0;
     const worker = workerNameOf(record.name, number);
-    return { type: 'InstanceReserved', data: { pool: record.name, worker, number, run, because, reservedAt: at } };
+    const data = { pool: record.name, worker, number, run, because, reservedAt: at, request };
+    return { type: 'InstanceReserved', data };
   });
 }
 
@@ -209,28 +219,28 @@ function freeNumbers(slots: readonly Slot[], count: number): readonly number[] {
 }
 
 function release(
-  { run, outcome, at }: Readonly<{ run: string; outcome: 'terminated' | 'launch-failed'; at: string }>,
+  { run, outcome, at, failure }: Extract<WorkerPoolCommand, { type: 'ReleaseInstance' }>['data'],
   state: PoolState,
 ): Decision<WorkerPoolEvent> {
   const slot = state.slots.find((known) => known.run === run);
   if (slot === undefined || !slot.isActive) return [];
   const { number, worker } = slot;
   const pool = worker.slice(0, worker.lastIndexOf('-'));
-  return [{ type: 'InstanceReleased', data: { pool, worker, number, run, outcome, releasedAt: at } }];
+  const data = { pool, worker, number, run, outcome, releasedAt: at };
+  return [{ type: 'InstanceReleased', data: failure === undefined ? data : { ...data, failure } }];
 }
 
 function recordDecision(
-  { decidedAt, launches, terminations, refusals }: Omit<ScalingDecided, 'pool'>,
+  data: Omit<ScalingDecided, 'pool'>,
   state: PoolState,
   record: PoolRecord,
 ): Decision<WorkerPoolEvent> {
+  const { decidedAt, launches, terminations, refusals, nothing } = data;
   const known = state.decision;
   if (known?.decidedAt === decidedAt) return [];
   const doesNothing = launches.length + terminations.length === 0;
-  if (doesNothing && refusedText(refusals) === (known?.refused ?? refusedText([]))) return [];
-  return [
-    { type: 'WorkerPoolScalingDecided', data: { pool: record.name, decidedAt, launches, terminations, refusals } },
-  ];
+  if (doesNothing && refusedText(refusals, nothing?.code) === (known?.refused ?? refusedText([]))) return [];
+  return [{ type: 'WorkerPoolScalingDecided', data: { pool: record.name, ...data } }];
 }
 
 function names(slots: readonly Slot[]): string {

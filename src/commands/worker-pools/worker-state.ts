@@ -15,6 +15,16 @@ export type Instance = Readonly<{
   providerAccount: string;
   architectures: readonly Architecture[];
   requestedAt: string;
+  /** The SHA-256 of the token that its user data hold. */
+  activationSha256: string;
+  accountConfiguration?: Readonly<Record<string, unknown>>;
+  ephemeral?: true;
+  /** The SHA-256 of the worker's own token, once it was activated. */
+  tokenSha256?: string;
+  /** The provider has been asked: an instance may exist. */
+  creationStarted?: true;
+  /** What the provider refused at last, or did not answer. */
+  callFailed?: Readonly<{ call: 'create' | 'terminate'; code: string; because: string }>;
   /** Absent while the provider has not answered. */
   created?: Readonly<{ instanceCreatedAt: string; workerPoolData: WorkerPoolData }>;
   /** Absent while it boots. */
@@ -34,6 +44,11 @@ export type WorkerState = Readonly<{
   lastRun?: string;
   instance?: Instance;
   task?: RunningTask;
+  /** Of a worker without a pool: what may activate it, until it has; and its own token. */
+  activationSha256?: string;
+  tokenSha256?: string;
+  /** Nothing has been heard of it for a while. */
+  isSilent?: true;
   /** What a worker without a pool said about itself. */
   connected?: Readonly<Record<string, unknown>>;
 }>;
@@ -47,18 +62,37 @@ export function evolveWorker(state: WorkerState, event: WorkerEvent): WorkerStat
       return { ...state, worker, pool, architectures, registeredAt };
     }
     case 'InstanceLaunchRequested': {
-      const { run, providerAccount, architectures, requestedAt } = event.data;
-      return {
-        ...state,
-        lastRun: run,
-        architectures,
-        instance: { run, providerAccount, architectures, requestedAt, tasksRun: 0 },
-      };
+      const { run, providerAccount, architectures, requestedAt, activationSha256, accountConfiguration } = event.data;
+      const asked = { run, providerAccount, architectures, requestedAt, activationSha256, tasksRun: 0 };
+      const configured = accountConfiguration === undefined ? asked : { ...asked, accountConfiguration };
+      const instance = event.data.ephemeral === true ? { ...configured, ephemeral: true as const } : configured;
+      return { ...heardOf(state), lastRun: run, architectures, instance };
+    }
+    case 'InstanceCreationStarted':
+      return onInstance(state, (instance) => ({ ...instance, creationStarted: true }));
+    case 'ProviderCallFailed': {
+      const { call, code, because } = event.data;
+      return onInstance(state, (instance) => ({ ...instance, callFailed: { call, code, because } }));
     }
     case 'InstanceCreated': {
       const { instanceCreatedAt, workerPoolData } = event.data;
-      return onInstance(state, (instance) => ({ ...instance, created: { instanceCreatedAt, workerPoolData } }));
+      return onInstance(state, ({ callFailed: _over, ...instance }) => ({
+        ...instance,
+        created: { instanceCreatedAt, workerPoolData },
+      }));
     }
+    case 'WorkerActivationIssued':
+      return { ...state, activationSha256: event.data.activationSha256 };
+    case 'WorkerActivated': {
+      const { tokenSha256, pool } = event.data;
+      if (pool !== null) return onInstance(state, (instance) => ({ ...instance, tokenSha256 }));
+      const { activationSha256: _used, ...rest } = state;
+      return { ...rest, tokenSha256 };
+    }
+    case 'WorkerFellSilent':
+      return { ...state, isSilent: true };
+    case 'WorkerHeardAgain':
+      return heardOf(state);
     case 'WorkerConnected': {
       const { connectedAt, dynamicMetadata } = event.data;
       if (event.data.pool === null) return { ...state, connected: dynamicMetadata };
@@ -88,6 +122,10 @@ export function evolveWorker(state: WorkerState, event: WorkerEvent): WorkerStat
       return rest;
     }
   }
+}
+
+function heardOf({ isSilent: _over, ...state }: WorkerState): WorkerState {
+  return state;
 }
 
 function onInstance(state: WorkerState, change: (instance: Instance) => Instance): WorkerState {

@@ -19,9 +19,17 @@ export type WorkerCommand =
         providerAccount: string;
         architectures: readonly Architecture[];
         activationSha256: string;
+        accountConfiguration?: Json;
+        ephemeral?: boolean;
         because: string;
         at: string;
       }
+    >
+  /** Before the provider is asked for the first time. */
+  | Command<'StartCreation', { run: string; at: string }>
+  | Command<
+      'RecordCallFailed',
+      { run: string; call: 'create' | 'terminate'; code: string; because: string; at: string }
     >
   | Command<'RecordInstanceCreated', { run: string; instanceCreatedAt: string; workerPoolData: WorkerPoolData }>
   | Command<'RecordLaunchFailed', { run: string; code: string; because: string; at: string }>
@@ -31,6 +39,13 @@ export type WorkerCommand =
   | Command<'FinishTask', { task: string; at: string }>
   /** Without `forced` a running task is waited for. */
   | Command<'RequestTermination', { code: string; because: string; forced: boolean; at: string }>
+  /** Of a worker without a pool. */
+  | Command<'IssueActivation', { activationSha256: string; at: string }>
+  | Command<'ActivateWorker', { activationSha256: string; tokenSha256: string; at: string }>
+  | Command<'RecordSilence', { at: string }>
+  | Command<'RecordHeard', { at: string }>
+  /** Its worker was lost, and has no instance that ends. */
+  | Command<'LoseTask', { task: string; because: string; at: string }>
   | Command<'RecordInstanceTerminated', { run: string; because: string; at: string }>;
 
 type Registered = WorkerState & Readonly<{ worker: string }>;
@@ -43,7 +58,7 @@ export const workerDecider = {
   evolve: evolveWorker,
   decide,
   snapshot: {
-    version: 1,
+    version: 2,
     encode: (state: WorkerState): unknown => state,
     decode: (stored: unknown) => stored as WorkerState,
   },
@@ -60,6 +75,10 @@ function decide(command: WorkerCommand, state: WorkerState): Decision<WorkerEven
   switch (command.type) {
     case 'RequestLaunch':
       return requestLaunch(command.data, state);
+    case 'StartCreation':
+      return startCreation(command.data, state);
+    case 'RecordCallFailed':
+      return recordCallFailed(command.data, state);
     case 'RecordInstanceCreated':
       return recordCreated(command.data, state);
     case 'RecordLaunchFailed':
@@ -70,6 +89,26 @@ function decide(command: WorkerCommand, state: WorkerState): Decision<WorkerEven
       return startTask(command.data, state);
     case 'FinishTask':
       return state.task?.task === command.data.task ? [taskFinished(state, 'finished', command.data.at)] : [];
+    case 'IssueActivation': {
+      const { activationSha256, at } = command.data;
+      const { worker, pool } = state;
+      if (pool !== null) return refuse('worker-with-pool', `${worker} has a pool: each instance has its own token.`);
+      if (state.activationSha256 === activationSha256) return [];
+      return [{ type: 'WorkerActivationIssued', data: { worker, activationSha256, issuedAt: at } }];
+    }
+    case 'ActivateWorker':
+      return activate(command.data, state);
+    case 'RecordSilence':
+      if (state.isSilent === true || (state.pool !== null && state.instance === undefined)) return [];
+      return [{ type: 'WorkerFellSilent', data: { ...idsOf(state), at: command.data.at } }];
+    case 'RecordHeard':
+      return state.isSilent === true
+        ? [{ type: 'WorkerHeardAgain', data: { ...idsOf(state), at: command.data.at } }]
+        : [];
+    case 'LoseTask': {
+      const { task, because, at } = command.data;
+      return state.task?.task === task ? [taskFinished(state, 'lost', at, because)] : [];
+    }
     case 'RequestTermination':
       return requestTermination(command.data, state);
     case 'RecordInstanceTerminated':
@@ -80,26 +119,36 @@ function decide(command: WorkerCommand, state: WorkerState): Decision<WorkerEven
 type DataOf<Type extends WorkerCommand['type']> = Extract<WorkerCommand, { type: Type }>['data'];
 
 function requestLaunch(data: DataOf<'RequestLaunch'>, state: Registered): Decision<WorkerEvent> {
-  const { run, providerAccount, architectures, activationSha256, because, at } = data;
+  const { run, providerAccount, activationSha256, because, at, accountConfiguration, ephemeral = false } = data;
   if (state.lastRun === run) return [];
   if (state.pool === null) return refuse('worker-without-pool', `${state.worker} has no pool to launch instances.`);
   if (state.instance !== undefined) return refuse('instance-exists', `${state.worker} has an instance already.`);
   const { worker, pool } = state;
+  const ids = { worker, pool, run };
+  const request = { ...ids, providerAccount, architectures: [...data.architectures], activationSha256, because };
+  const asked = { ...request, ...(ephemeral ? { ephemeral } : {}), requestedAt: at };
   return [
     {
       type: 'InstanceLaunchRequested',
-      data: {
-        worker,
-        pool,
-        run,
-        providerAccount,
-        architectures: [...architectures],
-        activationSha256,
-        because,
-        requestedAt: at,
-      },
+      data: accountConfiguration === undefined ? asked : { ...asked, accountConfiguration },
     },
   ];
+}
+
+function startCreation({ run, at }: DataOf<'StartCreation'>, state: Registered): Decision<WorkerEvent> {
+  const found = instanceOf(run, state);
+  if ('refused' in found) return state.lastRun === run ? [] : found;
+  if (found.instance.creationStarted !== undefined || found.instance.created !== undefined) return [];
+  return [{ type: 'InstanceCreationStarted', data: { ...found.ids, startedAt: at } }];
+}
+
+function recordCallFailed(data: DataOf<'RecordCallFailed'>, state: Registered): Decision<WorkerEvent> {
+  const { run, call, code, because, at } = data;
+  const found = instanceOf(run, state);
+  if ('refused' in found) return state.lastRun === run ? [] : found;
+  const known = found.instance.callFailed;
+  if (known?.call === call && known.code === code && known.because === because) return [];
+  return [{ type: 'ProviderCallFailed', data: { ...found.ids, call, code, because, failedAt: at } }];
 }
 
 function recordCreated(data: DataOf<'RecordInstanceCreated'>, state: Registered): Decision<WorkerEvent> {
@@ -140,6 +189,8 @@ function startTask(data: DataOf<'StartTask'>, state: Registered): Decision<Worke
   if (pool !== null && instance?.connected === undefined) return refuse('worker-not-ready', `${worker} is not ready.`);
   if (instance?.termination !== undefined)
     return refuse('worker-ending', `${worker} is being ended: it takes no task.`);
+  if (instance?.ephemeral === true && instance.tasksRun > 0)
+    return refuse('worker-ending', `${worker} is ephemeral and has run its one task.`);
   const run = instance?.run ?? null;
   return [{ type: 'TaskStarted', data: { worker, pool, run, task, scope, expectedSeconds, startedAt: at } }];
 }
@@ -167,16 +218,33 @@ function recordTerminated(data: DataOf<'RecordInstanceTerminated'>, state: Regis
   const { instanceCreatedAt } = instance.created;
   // A clock that was set back gives no negative run.
   const terminatedAt = later(instanceCreatedAt, at);
-  const lost: readonly WorkerEvent[] = state.task === undefined ? [] : [taskFinished(state, 'lost', at)];
+  const lost: readonly WorkerEvent[] =
+    state.task === undefined ? [] : [taskFinished(state, 'lost', at, `${state.worker}: ${because}`)];
   return [...lost, { type: 'InstanceTerminated', data: { ...ids, instanceCreatedAt, terminatedAt, because } }];
 }
 
-function taskFinished(state: Registered, outcome: 'finished' | 'lost', at: string): WorkerEvent {
+function activate(data: DataOf<'ActivateWorker'>, state: Registered): Decision<WorkerEvent> {
+  const { activationSha256, tokenSha256, at } = data;
+  const { pool, instance } = state;
+  const expected = pool === null ? state.activationSha256 : instance?.activationSha256;
+  const isUsed = pool !== null && instance?.tokenSha256 !== undefined;
+  if (expected !== activationSha256 || isUsed) {
+    return refuse('activation-token-ended', 'the activation token is unknown, or has been used.');
+  }
+  return [{ type: 'WorkerActivated', data: { ...idsOf(state), tokenSha256, activatedAt: at } }];
+}
+
+function idsOf({ worker, pool, instance }: Registered) {
+  return { worker, pool, run: instance?.run ?? null };
+}
+
+function taskFinished(state: Registered, outcome: 'finished' | 'lost', at: string, because?: string): WorkerEvent {
   const { worker, pool, instance, task } = state;
   const { startedAt = at, scope = '', task: name = '' } = task ?? {};
   const run = instance?.run ?? null;
   const finishedAt = later(startedAt, at);
-  return { type: 'TaskFinished', data: { worker, pool, run, task: name, scope, outcome, startedAt, finishedAt } };
+  const data = { worker, pool, run, task: name, scope, outcome, startedAt, finishedAt };
+  return { type: 'TaskFinished', data: because === undefined ? data : { ...data, because } };
 }
 
 type FoundInstance = Readonly<{ instance: Instance; ids: Readonly<{ worker: string; pool: string; run: string }> }>;

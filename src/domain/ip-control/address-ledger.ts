@@ -1,9 +1,11 @@
 import { isAddressProblem } from '../../addresses/address-problem.ts';
 import { parseCidr, rangeOfCidr } from '../../addresses/cidr.ts';
+import { RangeMap } from '../../addresses/range-map.ts';
 import { RangeSet } from '../../addresses/range-set.ts';
 import { parseRangeTexts, rangeTexts } from '../../addresses/range-text.ts';
 import type { AddressRange } from '../../addresses/range.ts';
 import type { CustomerEvent } from '../../events/ip-control/customer.ts';
+import { isOfTypes } from '../../kernel/event.ts';
 import { invariant } from '../../kernel/invariant.ts';
 import {
   capture,
@@ -20,6 +22,8 @@ import {
 export type RegionAddresses = Readonly<{
   owned: RangeSet;
   disabled: RangeSet;
+  /** When those of the disabled ones are enabled by themselves that are disabled for a time. */
+  terms: RangeMap<string>;
   /** Changed since the last commit was requested. */
   touched: RangeSet;
   /** Parts of it after a failed commit. */
@@ -35,6 +39,7 @@ export const EMPTY_LEDGER: AddressLedger = new Map();
 const NOTHING: RegionAddresses = {
   owned: RangeSet.empty,
   disabled: RangeSet.empty,
+  terms: new RangeMap(),
   touched: RangeSet.empty,
   layers: [],
   inDeployment: undefined,
@@ -50,23 +55,16 @@ export function pendingAddresses(region: RegionAddresses): RangeSet {
   return region.inDeployment === undefined ? region.touched : region.touched.union(region.inDeployment.captured);
 }
 
-const LEDGER_EVENT_TYPES = [
+const isLedgerEvent = isOfTypes([
   'SubnetAssigned',
   'SubnetReleased',
   'AddressesDisabled',
+  'DisabledTermChanged',
   'AddressesEnabled',
   'CommitRequested',
   'CommitCompleted',
   'CommitFailed',
-] as const;
-
-type LedgerEvent = Extract<CustomerEvent, { type: (typeof LEDGER_EVENT_TYPES)[number] }>;
-
-const ledgerEventTypes = new Set<string>(LEDGER_EVENT_TYPES);
-
-function isLedgerEvent(event: CustomerEvent): event is LedgerEvent {
-  return ledgerEventTypes.has(event.type);
-}
+]);
 
 /** The ledger after an event; events that are not about addresses change nothing. */
 export function applyToLedger(ledger: AddressLedger, event: CustomerEvent): AddressLedger {
@@ -84,12 +82,20 @@ export function applyToLedger(ledger: AddressLedger, event: CustomerEvent): Addr
     case 'AddressesDisabled':
       return change(ledger, event.data.regionId, (region) => {
         const changed = changedAddresses(event.data.ranges);
-        return { ...touch(region, changed), disabled: region.disabled.union(changed) };
+        const { until } = event.data;
+        const terms = until === undefined ? region.terms : region.terms.with(changed, until);
+        return { ...touch(region, changed), disabled: region.disabled.union(changed), terms };
       });
+    case 'DisabledTermChanged':
+      return change(ledger, event.data.regionId, (region) => ({
+        ...region,
+        terms: region.terms.with(changedAddresses(event.data.ranges), event.data.until),
+      }));
     case 'AddressesEnabled':
       return change(ledger, event.data.regionId, (region) => {
         const changed = changedAddresses(event.data.ranges);
-        return { ...touch(region, changed), disabled: region.disabled.difference(changed) };
+        const terms = region.terms.with(changed, undefined);
+        return { ...touch(region, changed), disabled: region.disabled.difference(changed), terms };
       });
     case 'CommitRequested':
     case 'CommitCompleted':
@@ -145,12 +151,13 @@ function change(
   return new Map(ledger).set(regionId, apply(regionAddresses(ledger, regionId)));
 }
 
-/** What was disabled in a released subnet must still leave the routers: it stays touched, though nobody can see it any more. */
+/** What was disabled in a released subnet must still leave the routers: it stays touched, though no view shows it any more. */
 function release(region: RegionAddresses, subnet: RangeSet, wasDisabled: RangeSet): RegionAddresses {
   return {
     ...touch(region, wasDisabled),
     owned: region.owned.difference(subnet),
     disabled: region.disabled.difference(wasDisabled),
+    terms: region.terms.with(subnet, undefined),
   };
 }
 
@@ -172,6 +179,8 @@ function applyCommit(
 type RegionJson = Readonly<{
   regionId: number;
   disabled: readonly string[];
+  /** The addresses of each term; left out where there is none. */
+  terms?: readonly (readonly [until: string, ranges: readonly string[]])[];
   touched: readonly string[];
 }> &
   WaitingJson;
@@ -183,12 +192,21 @@ type OwnedSubnet = Readonly<{ cidr: string; regionId: number }>;
 
 /** A ledger as JSON. */
 export function encodeLedger(ledger: AddressLedger): LedgerJson {
-  return [...ledger].map(([regionId, { disabled, touched, layers, inDeployment }]) => ({
+  return [...ledger].map(([regionId, { disabled, terms, touched, layers, inDeployment }]) => ({
     regionId,
     disabled: rangeTexts(disabled),
+    ...(terms.isEmpty ? {} : { terms: encodeTerms(terms) }),
     touched: rangeTexts(touched),
     ...encodeWaiting(layers, inDeployment),
   }));
+}
+
+function encodeTerms(terms: RangeMap<string>): NonNullable<RegionJson['terms']> {
+  return [...terms.byValue()].map(([until, set]) => [until, rangeTexts(set)] as const);
+}
+
+function decodeTerms(terms: NonNullable<RegionJson['terms']>): RangeMap<string> {
+  return terms.reduce((all, [until, texts]) => all.with(parseRangeTexts(texts), until), new RangeMap<string>());
 }
 
 /** A ledger that does not tell apart when its changes came: only pushing in slices asks for that, and views are the same however they were folded. */
@@ -207,11 +225,12 @@ export function withoutLayers(ledger: AddressLedger): AddressLedger {
 /** The ledger that was encoded, given the subnets that the customer had then. */
 export function decodeLedger(regions: LedgerJson, subnets: readonly OwnedSubnet[]): AddressLedger {
   const ledger = new Map<number, RegionAddresses>();
-  for (const { regionId, disabled, touched, ...waiting } of regions) {
+  for (const { regionId, disabled, terms = [], touched, ...waiting } of regions) {
     const own = subnets.filter((subnet) => subnet.regionId === regionId);
     ledger.set(regionId, {
       owned: RangeSet.of(...own.map(({ cidr }) => subnetRange(cidr))),
       disabled: parseRangeTexts(disabled),
+      terms: decodeTerms(terms),
       touched: parseRangeTexts(touched),
       ...decodeWaiting(waiting),
     });

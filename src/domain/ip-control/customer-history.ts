@@ -1,4 +1,5 @@
 import { coverTexts } from '../../addresses/cidr-cover.ts';
+import type { RangeMap } from '../../addresses/range-map.ts';
 import { RangeSet } from '../../addresses/range-set.ts';
 import type { CommitSettled, CustomerEvent } from '../../events/ip-control/customer.ts';
 import type { ListContent, ListKind } from '../../events/ip-control/vocabulary.ts';
@@ -50,6 +51,8 @@ export type RegionAt = Readonly<{
   disabled: RangeSet;
   pending: RangeSet;
   deployed: RangeSet;
+  /** When those of the disabled ones are enabled by themselves that are disabled for a time. */
+  terms: RangeMap<string>;
   whitelist: Readonly<{ live: RangeSet; pending: RangeSet; deployed: RangeSet }>;
 }>;
 
@@ -62,6 +65,7 @@ export function regionsAt({ ledger, whitelist, deployed }: CustomerHistory): rea
     return {
       regionId,
       disabled: region.disabled,
+      terms: region.terms,
       pending: pendingAddresses(region),
       deployed: deployed.BLACKHOLE.get(regionId) ?? RangeSet.empty,
       whitelist: {

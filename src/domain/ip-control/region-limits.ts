@@ -1,3 +1,6 @@
+/** How many prefixes a customer's list may have in a region when nothing else is said. */
+export const PREFIX_LIMIT = 10_000;
+
 /** A region as far as the length of its lists goes. */
 type Region = Readonly<{
   regionId: number;

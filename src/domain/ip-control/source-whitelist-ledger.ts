@@ -5,6 +5,7 @@ import { parseRangeText, parseRangeTexts, rangeTexts } from '../../addresses/ran
 import { type AddressRange, firstAddress, lastAddress, rangeBetween } from '../../addresses/range.ts';
 import type { CustomerEvent } from '../../events/ip-control/customer.ts';
 import type { Evidence } from '../../events/ip-control/source-whitelist.ts';
+import { isOfTypes } from '../../kernel/event.ts';
 import { invariant } from '../../kernel/invariant.ts';
 import {
   capture,
@@ -143,7 +144,7 @@ export function rangeOfPrefixes(prefixes: readonly string[]): AddressRange {
   return range;
 }
 
-const WHITELIST_EVENT_TYPES = [
+const isWhitelistEvent = isOfTypes([
   'SourceWhitelistSubmitted',
   'SourceWhitelistApproved',
   'SourceWhitelistRejected',
@@ -151,15 +152,7 @@ const WHITELIST_EVENT_TYPES = [
   'CommitRequested',
   'CommitCompleted',
   'CommitFailed',
-] as const;
-
-type WhitelistEvent = Extract<CustomerEvent, { type: (typeof WHITELIST_EVENT_TYPES)[number] }>;
-
-const whitelistEventTypes = new Set<string>(WHITELIST_EVENT_TYPES);
-
-function isWhitelistEvent(event: CustomerEvent): event is WhitelistEvent {
-  return whitelistEventTypes.has(event.type);
-}
+]);
 
 /** The whitelist after an event; events that are not about it change nothing. */
 export function applyToWhitelist(whitelist: SourceWhitelist, event: CustomerEvent): SourceWhitelist {
@@ -201,7 +194,7 @@ function approve(whitelist: SourceWhitelist, request: WhitelistRequest): SourceW
   return { ...withRequest(whitelist, { ...request, review: { phase: 'approved', progress } }), regions };
 }
 
-/** No two requests of a customer share an address in a region, so that what leaves with one is nobody else's. */
+/** No two requests of a customer share an address in a region, so that what leaves with one belongs to no other. */
 function remove(
   whitelist: SourceWhitelist,
   { requestId, range }: WhitelistRequest,

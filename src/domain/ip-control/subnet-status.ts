@@ -1,4 +1,5 @@
 import { type AddressRange, firstAddress } from '../../addresses/range.ts';
+import type { RangeMap } from '../../addresses/range-map.ts';
 import type { RangeSet } from '../../addresses/range-set.ts';
 import type { Address } from '../../addresses/address.ts';
 import { type AddressLedger, pendingAddresses, regionAddresses, subnetRange } from './address-ledger.ts';
@@ -16,6 +17,8 @@ export type SubnetStatus = Readonly<{
   subnet: SubnetOfCustomer;
   range: AddressRange;
   disabled: RangeSet;
+  /** When those of the disabled ones are enabled by themselves that are disabled for a time. */
+  terms: RangeMap<string>;
   pending: RangeSet;
 }>;
 
@@ -27,28 +30,40 @@ export function subnetStatus(
   const subnet = subnets.find((candidate) => candidate.subnetId === subnetId);
   if (subnet === undefined) return undefined;
   const region = regionAddresses(ledger, subnet.regionId);
-  return { subnet, range: subnetRange(subnet.cidr), disabled: region.disabled, pending: pendingAddresses(region) };
+  const { disabled, terms } = region;
+  return { subnet, range: subnetRange(subnet.cidr), disabled, terms, pending: pendingAddresses(region) };
 }
 
-/** Neighbouring addresses of one status. */
-export type AddressRun = Readonly<{ first: bigint; last: bigint; isDisabled: boolean; isPending: boolean }>;
+/** Neighbouring addresses of one status. `until`: when they are enabled by themselves. */
+export type AddressRun = Readonly<{
+  first: bigint;
+  last: bigint;
+  isDisabled: boolean;
+  isPending: boolean;
+  until?: string | undefined;
+}>;
 
 /** The maximal runs of equal status that make up a range, complete and in order, from `from` on (default: its first address). */
 export function* addressRuns(
-  { range, disabled, pending }: Omit<SubnetStatus, 'subnet'>,
+  { range, disabled, terms, pending }: Omit<SubnetStatus, 'subnet'>,
   from: Address = firstAddress(range),
 ): IterableIterator<AddressRun> {
   const last = BigInt(range.last);
   const within = rangeFrom(range, from);
   const disabledRuns = edgesOf(disabled, within);
   const pendingRuns = edgesOf(pending, within);
+  const termRuns = termsFrom(terms, within);
   let first = BigInt(from.value);
   while (first <= last) {
     const isDisabled = disabledRuns.isInside(first);
     const isPending = pendingRuns.isInside(first);
-    const changesAt = smaller(disabledRuns.nextEdge(first), pendingRuns.nextEdge(first));
+    const until = termRuns.at(first);
+    const changesAt = smaller(
+      smaller(disabledRuns.nextEdge(first), pendingRuns.nextEdge(first)),
+      termRuns.nextEdge(first),
+    );
     const end = changesAt === undefined || changesAt > last ? last : changesAt - 1n;
-    yield { first, last: end, isDisabled, isPending };
+    yield { first, last: end, isDisabled, isPending, until };
     first = end + 1n;
   }
 }
@@ -86,6 +101,37 @@ function edgesOf(set: RangeSet, within: AddressRange): Edges {
     return done === true ? undefined : { first: BigInt(value.first), last: BigInt(value.last) };
   }
 }
+
+type Terms = Readonly<{ at: (at: bigint) => string | undefined; nextEdge: (after: bigint) => bigint | undefined }>;
+
+/** The terms within a range, asked for ever higher addresses. */
+function termsFrom(terms: RangeMap<string>, within: AddressRange): Terms {
+  if (terms.isEmpty) return NO_TERMS;
+  const entries = terms.entriesWithin(within)[Symbol.iterator]();
+  let current = next();
+  const skipBefore = (at: bigint): void => {
+    while (current !== undefined && current.last < at) current = next();
+  };
+  return {
+    at: (at) => {
+      skipBefore(at);
+      return current !== undefined && current.first <= at ? current.until : undefined;
+    },
+    nextEdge: (at) => {
+      skipBefore(at);
+      if (current === undefined) return undefined;
+      return current.first > at ? current.first : current.last + 1n;
+    },
+  };
+
+  function next(): { first: bigint; last: bigint; until: string } | undefined {
+    const { value, done } = entries.next();
+    if (done === true) return undefined;
+    return { first: BigInt(value.range.first), last: BigInt(value.range.last), until: value.value };
+  }
+}
+
+const NO_TERMS: Terms = { at: () => undefined, nextEdge: () => undefined };
 
 function smaller(a: bigint | undefined, b: bigint | undefined): bigint | undefined {
   if (a === undefined) return b;

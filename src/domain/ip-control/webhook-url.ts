@@ -8,7 +8,7 @@ export function checkWebhookUrl(text: string): string | undefined {
   if (text.length > LONGEST) return `must have at most ${LONGEST} characters`;
   if (/[\s\p{Cc}]/u.test(text)) return 'must not hold spaces or control characters';
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  // The parser also takes "https:host" and "https:\\host", which nobody means.
+  // The parser also takes "https:host" and "https:\\host", which no operator means.
   if (url === undefined || !/^https?:\/\/[^/\\]/i.test(text)) {
     return 'must be an absolute http: or https: URL, such as https://hooks.example.com/edgeward';
   }

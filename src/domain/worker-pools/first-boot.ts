@@ -14,8 +14,14 @@ export type FirstBoot = Readonly<{
   /** Good for one worker, once. */
   activationToken: string;
   ephemeral: boolean;
+  /** What its agent runs for each work request; null: the image's own `/etc/edgeward/run-task`. */
+  exec: string | null;
   specifications: Specifications;
   apt: AptRepository | null;
+  /** One for each text that the provider wants. `swapGiB`: the empty disk that first boot makes swap of. */
+  variants: readonly Readonly<{ swapGiB?: number | undefined }>[];
+  /** Of one text, before any encoding, as the provider takes them. */
+  bytesMax: number;
 }>;
 
 /** User data, or why there can be none. */
@@ -23,10 +29,12 @@ export type UserData =
   | Readonly<{ ok: true; texts: readonly string[] }>
   | Readonly<{ ok: false; code: 'no-repository' | 'user-data-too-large'; because: string }>;
 
+/** Of the repositories that have it; the archives of distributions have what our agent needs to run. */
 const PACKAGE = 'edgeward-worker';
+const AGENT_NEEDS = ['nodejs', 'ca-certificates'];
+const SERVICE = 'edgeward-worker';
 const FOLDER = '/etc/edgeward';
-/** Bytes, before any encoding: https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/user-data.html, Hetzner's API reference. */
-const BYTES_MAX = { aws: 16_384, hetzner: 32_768 } as const;
+const PROGRAMS = '/usr/local/lib/edgeward';
 /** Their cloud-init does not know `signed-by=$KEY_FILE`: the key is trusted for all sources there. */
 const WITHOUT_SIGNED_BY = new Set(['buster', 'bullseye']);
 /** Releases under development have no backports: what they have is newest already. */
@@ -34,32 +42,26 @@ const WITHOUT_BACKPORTS = new Set(['sid', 'unstable', 'experimental']);
 const UBUNTU = new Set(['focal', 'jammy', 'noble', 'oracular', 'plucky', 'questing', 'resolute']);
 
 /**
- * The cloud-init user data of an instance: for AWS one text for each launch template, otherwise one.
+ * The cloud-init user data of an instance: one text for each variant, in their order.
  * It holds the activation token, and the repository's password where the software comes from that repository: nothing else is secret.
  */
 export function firstBootUserData(boot: FirstBoot): UserData {
-  const { specifications, apt } = boot;
+  const { specifications, apt, variants, bytesMax } = boot;
   const source = specifications.worker_install_source;
   const needsRepository = source === 'daily-builds' || source === 'enterprise' || source === 'enterprise-staging';
   if (needsRepository && apt === null) {
     const because = `worker_install_source ${source} installs from a repository of its own: the pool must name it by apt_authentication`;
     return { ok: false, code: 'no-repository', because };
   }
-  const swapSizes =
-    specifications.provider_type === 'aws'
-      ? specifications.launch_templates.map(({ swap_size }) => swap_size)
-      : [undefined];
-  const texts = swapSizes.map((swapGiB) => cloudConfig(boot, needsRepository ? apt : null, swapGiB));
-  const most = BYTES_MAX[specifications.provider_type];
+  const texts = variants.map(({ swapGiB }) => cloudConfig(boot, needsRepository ? apt : null, swapGiB));
   const largest = Math.max(...texts.map((text) => new TextEncoder().encode(text).length));
-  if (largest <= most) return { ok: true, texts };
-  const because = `the first-boot configuration has ${largest} bytes, ${specifications.provider_type} takes ${most}: shorten the repository's signing_key`;
+  if (largest <= bytesMax) return { ok: true, texts };
+  const because = `the first-boot configuration has ${largest} bytes, ${specifications.provider_type} takes ${bytesMax}: shorten the repository's signing_key`;
   return { ok: false, code: 'user-data-too-large', because };
 }
 
 function cloudConfig(boot: FirstBoot, repository: AptRepository | null, swapGiB: number | undefined): string {
   const { specifications, worker } = boot;
-  const installs = specifications.worker_install_source !== 'pre-installed';
   const apt = aptSection(specifications, repository);
   const config = {
     hostname: worker,
@@ -70,28 +72,44 @@ function cloudConfig(boot: FirstBoot, repository: AptRepository | null, swapGiB:
       : { bootcmd: [['cloud-init-per', 'instance', 'edgeward-swap', 'sh', '-c', swapScript(swapGiB)]] }),
     write_files: files(boot, repository),
     ...(apt === undefined ? {} : { apt }),
-    ...(installs ? { package_update: true, packages: [PACKAGE] } : {}),
+    ...packagesOf(specifications),
     runcmd: [
-      ['systemctl', 'enable', PACKAGE],
-      ['systemctl', 'restart', PACKAGE],
+      ['systemctl', 'daemon-reload'],
+      ['systemctl', 'enable', SERVICE],
+      ['systemctl', 'restart', SERVICE],
     ],
   };
   // JSON is YAML: nothing in it can be read as anything else.
   return `#cloud-config\n${JSON.stringify(config, undefined, 1)}\n`;
 }
 
+function packagesOf({ worker_install_source: source }: Specifications): object {
+  if (source === 'pre-installed') return {};
+  return { package_update: true, packages: isOfArchive(source) ? AGENT_NEEDS : [PACKAGE] };
+}
+
+/** Then the agent itself comes from this service, which so has the one that it speaks with. */
+function isOfArchive(source: Specifications['worker_install_source']): boolean {
+  return source === 'release' || source === 'backports';
+}
+
 type File = Readonly<{ path: string; permissions: string; owner: string; content: string }>;
 
 function files(boot: FirstBoot, repository: AptRepository | null): readonly File[] {
-  const { worker, serverUrl, activationToken, ephemeral, specifications } = boot;
+  const { worker, serverUrl, activationToken, ephemeral, exec, specifications } = boot;
   const owner = 'root:root';
-  const settings = JSON.stringify({ worker, server_url: serverUrl, ephemeral });
+  const own = { worker, server_url: serverUrl, ephemeral };
+  const settings = JSON.stringify(exec === null ? own : { ...own, exec });
   const written: File[] = [
     { path: `${FOLDER}/worker.json`, permissions: '0644', owner, content: `${settings}\n` },
     { path: `${FOLDER}/activation-token`, permissions: '0600', owner, content: `${activationToken}\n` },
   ];
+  if (isOfArchive(specifications.worker_install_source)) {
+    written.push({ path: `${PROGRAMS}/worker.mjs`, permissions: '0644', owner, content: START_OF_AGENT });
+    written.push({ path: `/etc/systemd/system/${SERVICE}.service`, permissions: '0644', owner, content: UNIT });
+  }
   if (usesBackports(specifications)) {
-    const content = `Package: ${PACKAGE}*\nPin: release n=${specifications.distro_release ?? '*'}-backports\nPin-Priority: 900\n`;
+    const content = `Package: nodejs libnode*\nPin: release n=${specifications.distro_release ?? '*'}-backports\nPin-Priority: 900\n`;
     written.push({ path: '/etc/apt/preferences.d/edgeward-worker', permissions: '0644', owner, content });
   }
   const credentials = repository?.credentials ?? null;
@@ -104,6 +122,38 @@ function files(boot: FirstBoot, repository: AptRepository | null): readonly File
   }
   return written;
 }
+
+/** Fetches the agent by the activation token, which it then exchanges; what was fetched is used again. It runs on Node 18 as well. */
+const START_OF_AGENT = `import { existsSync } from 'node:fs';
+import { readFile, rename, writeFile } from 'node:fs/promises';
+const agent = '${PROGRAMS}/agent.mjs';
+if (!existsSync(agent)) {
+  const { server_url: server } = JSON.parse(await readFile('${FOLDER}/worker.json', 'utf8'));
+  const token = (await readFile('${FOLDER}/activation-token', 'utf8')).trim();
+  const answer = await fetch(server + '/api/worker/v1/agent', { headers: { authorization: 'Bearer ' + token } });
+  if (!answer.ok) throw new Error('the agent could not be fetched: HTTP ' + answer.status);
+  await writeFile(agent + '.new', await answer.text());
+  await rename(agent + '.new', agent);
+}
+const { runInstalledAgent } = await import(agent);
+await runInstalledAgent('${FOLDER}');
+`;
+
+/** Told to stop, the agent alone is told: what it runs is finished and reported first. */
+const UNIT = `[Unit]
+Description=edgeward worker
+Wants=network-online.target
+After=network-online.target
+
+[Service]
+ExecStart=/usr/bin/node ${PROGRAMS}/worker.mjs
+Restart=on-failure
+RestartSec=5
+KillMode=mixed
+
+[Install]
+WantedBy=multi-user.target
+`;
 
 function aptSection(specifications: Specifications, repository: AptRepository | null): object | undefined {
   const release = specifications.distro_release ?? '$RELEASE';

@@ -1,20 +1,19 @@
 import { z } from 'zod';
-import { awsSpecifications } from '../../events/worker-pools/aws-specifications.ts';
-import { hetznerSpecifications } from '../../events/worker-pools/hetzner-specifications.ts';
 import { poolLimits, scopeLimits } from '../../events/worker-pools/limits.ts';
 
-const SCHEMAS = {
-  aws: awsSpecifications,
-  hetzner: hetznerSpecifications,
-  limits: poolLimits,
-  'scope-limits': scopeLimits,
-} as const;
+const LIMITS = { limits: poolLimits, 'scope-limits': scopeLimits } as const;
 
-export type SchemaName = keyof typeof SCHEMAS;
+/** The formats of specifications, by provider. */
+type SpecificationFormats = readonly Readonly<{ providerType: string; specificationsSchema: () => object }>[];
 
-export const SCHEMA_NAMES: readonly SchemaName[] = ['aws', 'hetzner', 'limits', 'scope-limits'];
+/** The documents that have a published schema: the specifications of each provider, and the limits. */
+export function schemaNames(formats: SpecificationFormats): readonly string[] {
+  return [...formats.map(({ providerType }) => providerType), ...Object.keys(LIMITS)];
+}
 
-/** The JSON Schema (draft 2020-12) of a record as it is written by hand, from the same source as the checks. */
-export function jsonSchema(name: SchemaName): object {
-  return z.toJSONSchema(SCHEMAS[name], { io: 'input' });
+/** The JSON Schema (draft 2020-12) of a document as it is written by hand, from the same source as the checks; undefined: no such document. */
+export function jsonSchema(name: string, formats: SpecificationFormats): object | undefined {
+  const format = formats.find(({ providerType }) => providerType === name);
+  if (format !== undefined) return format.specificationsSchema();
+  return name === 'limits' || name === 'scope-limits' ? z.toJSONSchema(LIMITS[name], { io: 'input' }) : undefined;
 }

@@ -17,6 +17,15 @@ export const CustomerSettingsChanged = defineEvent(
   z.strictObject({ changes: customerSettings.partial() }),
 );
 
+/** Tokens of the customer are worth nothing until it is enabled again; what is on routers stays. */
+export const CustomerDisabled = defineEvent('CustomerDisabled', 1, z.strictObject({ customerId: idNumber }));
+
+/** A customer that was disabled may act again. */
+export const CustomerEnabled = defineEvent('CustomerEnabled', 1, z.strictObject({ customerId: idNumber }));
+
+/** The customer has nothing any more and never will; its lists are emptied by the next commits. Its name stays reserved. */
+export const CustomerRemoved = defineEvent('CustomerRemoved', 1, z.strictObject({ customerId: idNumber }));
+
 /**
  * The customer's webhooks are signed with another secret from now on; the secret store holds it under this id. The one before signs them too
  * for as long as `previous` says, unless it is retired sooner; without `previous` no earlier one does.
@@ -30,14 +39,40 @@ export const WebhookSecretRotated = defineEvent(
   }),
 );
 
-/** An earlier webhook secret signs nothing any more, and is gone from the secret store. */
+/** An earlier webhook secret, or the newest of a removed customer, signs nothing any more, and is gone from the secret store. */
 export const WebhookSecretRetired = defineEvent('WebhookSecretRetired', 1, z.strictObject({ secretId: z.string() }));
 
-/** Whoever shows the token with this SHA-256 (hex) acts for the customer. */
+/** A client that shows the token with this SHA-256 (hex) acts for the customer. */
 export const ApiTokenIssued = defineEvent(
   'ApiTokenIssued',
   1,
-  z.strictObject({ tokenId: z.string(), label: z.string(), sha256: z.string() }),
+  z.strictObject({
+    tokenId: z.string(),
+    label: z.string(),
+    sha256: z.string(),
+    /** How it begins: enough to find one that has leaked, too little to use it. */
+    prefix: z.string().optional(),
+    /** It is worth nothing from this instant on. */
+    expiresAt: z.string().optional(),
+    /** It may look, and change nothing. */
+    readOnly: z.literal(true).optional(),
+    /** CIDRs; requests from elsewhere are refused. */
+    allowedAddresses: z.array(z.string()).min(1).optional(),
+  }),
+);
+
+/** The token is worth nothing until it is enabled again. */
+export const ApiTokenDisabled = defineEvent(
+  'ApiTokenDisabled',
+  1,
+  z.strictObject({ tokenId: z.string(), sha256: z.string() }),
+);
+
+/** A token that was disabled is worth again what it was before. */
+export const ApiTokenEnabled = defineEvent(
+  'ApiTokenEnabled',
+  1,
+  z.strictObject({ tokenId: z.string(), sha256: z.string() }),
 );
 
 /** The token is worth nothing from now on. */
@@ -67,18 +102,38 @@ export const SubnetReleased = defineEvent(
   }),
 );
 
+/** How long addresses stay disabled; without both, until they are enabled. */
+const term = {
+  /** When they are enabled by themselves: ISO 8601 with offset. */
+  until: z.string().optional(),
+  /** The same, from this event on: what is measured, whatever is done to clocks. */
+  lastsMilliseconds: z.int().positive().optional(),
+};
+
 /** These addresses were enabled and are disabled now; not yet on routers. */
 export const AddressesDisabled = defineEvent(
   'AddressesDisabled',
   1,
-  z.strictObject({ regionId: idNumber, ranges: rangeTexts }),
+  z.strictObject({ regionId: idNumber, ranges: rangeTexts, ...term }),
+);
+
+/** These addresses were disabled before, and stay so until another time from now on. Nothing changes on routers. */
+export const DisabledTermChanged = defineEvent(
+  'DisabledTermChanged',
+  1,
+  z.strictObject({ regionId: idNumber, ranges: rangeTexts, ...term }),
 );
 
 /** These addresses were disabled and are enabled now; not yet off the routers. */
 export const AddressesEnabled = defineEvent(
   'AddressesEnabled',
   1,
-  z.strictObject({ regionId: idNumber, ranges: rangeTexts }),
+  z.strictObject({
+    regionId: idNumber,
+    ranges: rangeTexts,
+    /** The time was over for which they were disabled. */
+    because: z.literal('until').optional(),
+  }),
 );
 
 /**
@@ -150,13 +205,19 @@ export const CommitHeldUp = defineEvent(
 export const customerEvents = [
   CustomerRegistered,
   CustomerSettingsChanged,
+  CustomerDisabled,
+  CustomerEnabled,
+  CustomerRemoved,
   WebhookSecretRotated,
   WebhookSecretRetired,
   ApiTokenIssued,
+  ApiTokenDisabled,
+  ApiTokenEnabled,
   ApiTokenRevoked,
   SubnetAssigned,
   SubnetReleased,
   AddressesDisabled,
+  DisabledTermChanged,
   AddressesEnabled,
   AddressesKept,
   CommitRequested,

@@ -18,7 +18,14 @@ export const RegionNameReserved = defineEvent(
   z.strictObject({ regionId: idNumber, name: z.string() }),
 );
 
-/** Nobody else can be given any of these addresses; the customer's stream follows. */
+/** The region is no more, as nothing uses it: its name is free again, its number is never given twice. */
+export const RegionNameReleased = defineEvent(
+  'RegionNameReleased',
+  1,
+  z.strictObject({ regionId: idNumber, name: z.string() }),
+);
+
+/** No other customer can be given any of these addresses; the customer's stream follows. */
 export const SubnetReserved = defineEvent(
   'SubnetReserved',
   1,
@@ -42,6 +49,7 @@ export const SubnetReservationReleased = defineEvent(
 export const directoryEvents = [
   CustomerNameReserved,
   RegionNameReserved,
+  RegionNameReleased,
   SubnetReserved,
   SubnetReservationReleased,
   ...restoreEvents,

@@ -14,6 +14,8 @@ export const RestoreBegan = defineEvent(
     because: restoreReason,
     /** Where the stream of each customer ended: what comes after it was said after the log was put back. */
     customers: z.array(z.strictObject({ customerId: idNumber, revision: z.int().nonnegative() })),
+    /** The same of very many customers, in place of `customers`: each run has the id of the first one, then the revision of each, ids following on one another. */
+    customerRuns: z.array(z.array(z.int().nonnegative()).min(2)).optional(),
   }),
 );
 

@@ -11,6 +11,23 @@ export const RouterRepairChosen = defineEvent(
   z.strictObject({ ...router, repair: z.boolean() }),
 );
 
+/** The router is spoken to with these options from now on, as its address, login or time limits are others. Options hold no secret. */
+export const RouterReconfigured = defineEvent(
+  'RouterReconfigured',
+  1,
+  z.strictObject({ ...router, options: z.record(z.string(), z.string()) }),
+);
+
+/** An operator wants every list of ours off the router; commits pass it over until it is enabled again. */
+export const RouterDrainRequested = defineEvent('RouterDrainRequested', 1, z.strictObject(router));
+
+/** These lists of ours were taken off the router, which was disabled before; what kept others there is in `problems`. */
+export const RouterDrained = defineEvent(
+  'RouterDrained',
+  1,
+  z.strictObject({ ...router, removed: z.array(z.string()), problems: z.array(z.string()) }),
+);
+
 /** Commits pass this router over, and are complete without it, until it is enabled again. */
 export const RouterDisabled = defineEvent('RouterDisabled', 1, z.strictObject(router));
 
@@ -106,6 +123,9 @@ export const RouterSaved = defineEvent('RouterSaved', 1, z.strictObject(router))
 
 export const routerUpkeepEvents = [
   RouterRepairChosen,
+  RouterReconfigured,
+  RouterDrainRequested,
+  RouterDrained,
   RouterDisabled,
   RouterEnabled,
   RouterCaughtUp,

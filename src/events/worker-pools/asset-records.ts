@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { freeJson } from './fields.ts';
 import { assetName } from './names.ts';
 import { across } from './document-checks.ts';
-import { PROVIDER_TYPES } from './specifications.ts';
 
 export const ASSET_CATEGORIES = ['cloud-provider-account', 'apt-authentication'] as const;
 
@@ -79,31 +78,29 @@ const aptCredentials = z.strictObject({
   password: aptCredential.describe('password of the repository'),
 });
 
-const cloudProviderAccount = z.strictObject({
-  name: assetName,
-  provider_type: z.enum(PROVIDER_TYPES).describe('the provider of the account'),
-  configuration: providerAccountConfiguration.default({}),
-  credentials,
-});
+/** An account at one of these providers, as it is written by hand. What its driver wants of the fields it says itself. */
+export function cloudProviderAccount(providerTypes: readonly string[]) {
+  return z.strictObject({
+    name: assetName,
+    provider_type: z.enum(providerTypes).describe('the provider of the account'),
+    configuration: providerAccountConfiguration.default({}),
+    credentials,
+  });
+}
 
-const aptAuthentication = z.strictObject({
+/** An apt-authentication as it is written by hand. */
+export const aptAuthentication = z.strictObject({
   name: assetName,
   configuration: aptConfiguration,
   credentials: aptCredentials.optional(),
 });
-
-/** What is written by hand to create an asset, by category. */
-export const ASSET_DATA = {
-  'cloud-provider-account': cloudProviderAccount,
-  'apt-authentication': aptAuthentication,
-} as const;
 
 /** The public part of an asset, as events and views have it. */
 export const assetRecord = z.discriminatedUnion('category', [
   z.strictObject({
     category: z.literal('cloud-provider-account'),
     name: assetName,
-    provider_type: z.enum(PROVIDER_TYPES),
+    provider_type: z.string(),
     configuration: providerAccountConfiguration,
     credential_names: z.array(z.string()),
   }),

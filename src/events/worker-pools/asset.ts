@@ -28,6 +28,9 @@ export const AssetCredentialsReplaced = defineEvent(
   z.strictObject({ asset: z.string(), secretId: z.string().nullable(), credentialNames: z.array(z.string()) }),
 );
 
-export const assetEvents = [AssetCreated, AssetConfigured, AssetCredentialsReplaced] as const;
+/** The asset is gone, and its credentials with it; no pool names it. */
+export const AssetDeleted = defineEvent('AssetDeleted', 1, z.strictObject({ asset: z.string() }));
+
+export const assetEvents = [AssetCreated, AssetConfigured, AssetCredentialsReplaced, AssetDeleted] as const;
 
 export type AssetEvent = EventOf<(typeof assetEvents)[number]>;

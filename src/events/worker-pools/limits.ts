@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { wholeNumber } from './fields.ts';
 
 const MAX_IDLE_SECONDS = 3600;
+const MAX_BOOT_SECONDS = 1800;
 
 /** Absent and null both mean: no limit. */
 function noneOrCount(description: string) {
@@ -13,8 +14,18 @@ export const poolLimits = z
     max_active_instances: noneOrCount('maximum number of active instances in the pool'),
     target_max_seconds_per_month: noneOrCount('target maximum instance-seconds used by the pool per month'),
     max_idle_seconds: wholeNumber('instances idle for this long are destroyed').default(MAX_IDLE_SECONDS),
+    max_boot_seconds: wholeNumber('instances that are not ready after this long are destroyed', 1)
+      .exactOptional()
+      .meta({ default: MAX_BOOT_SECONDS }),
   })
   .meta({ title: 'limits of a worker pool' });
+
+export type PoolLimits = z.infer<typeof poolLimits>;
+
+/** How long an instance of the pool may take to get ready, in seconds. Limits from before this one was known don't hold it. */
+export function maxBootSeconds({ max_boot_seconds: seconds }: Pick<PoolLimits, 'max_boot_seconds'>): number {
+  return seconds ?? MAX_BOOT_SECONDS;
+}
 
 export const scopeLimits = z
   .strictObject({

@@ -15,6 +15,12 @@ function slug(what: string, most: number) {
 export const POOL_NAME_MAX = 50;
 
 export const poolName = slug('like spot-amd64', POOL_NAME_MAX).describe('pool name, unique');
+/** A worker without a pool; its name must be no instance's of a pool. */
+export const workerName = slug('like builder-a', 63)
+  .regex(/[^0-9-]$|^[^-]*$/, {
+    error: 'must not end with a dash and a number: that is how workers of pools are called',
+  })
+  .describe('worker name, unique');
 export const scopeName = slug('like debian', 63).describe('scope name, unique');
 
 export const assetName = z

@@ -39,12 +39,16 @@ export const ScopeScalingRefused = defineEvent(
   }),
 );
 
+/** The scope is gone: it used no pool, and no work of it waited. Its name may be used again. */
+export const ScopeDeleted = defineEvent('ScopeDeleted', 1, z.strictObject({ scope: z.string() }));
+
 export const scopeEvents = [
   ScopeCreated,
   ScopeWorkerPoolAdded,
   ScopeWorkerPoolEdited,
   ScopeWorkerPoolRemoved,
   ScopeScalingRefused,
+  ScopeDeleted,
 ] as const;
 
 export type ScopeEvent = EventOf<(typeof scopeEvents)[number]>;

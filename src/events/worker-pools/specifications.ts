@@ -1,12 +1,25 @@
 import { z } from 'zod';
-import { awsSpecifications } from './aws-specifications.ts';
-import { hetznerSpecifications } from './hetzner-specifications.ts';
+import { distroRelease } from './fields.ts';
 
-export const PROVIDER_TYPES = ['aws', 'hetzner'] as const;
+const INSTALL_SOURCES = [
+  'release',
+  'backports',
+  'daily-builds',
+  'pre-installed',
+  'enterprise',
+  'enterprise-staging',
+] as const;
 
-export type ProviderType = (typeof PROVIDER_TYPES)[number];
-
-/** What kind of instance a pool creates. `provider_type` selects the format. */
-export const specifications = z.discriminatedUnion('provider_type', [awsSpecifications, hetznerSpecifications]);
+/**
+ * What kind of instance a pool creates, as it is kept. The format is that of the driver that `provider_type` names, which has checked it
+ * and filled in its defaults where it came in, and checks it again where it creates an instance. Every format has these three fields.
+ */
+export const specifications = z
+  .object({
+    provider_type: z.string(),
+    distro_release: distroRelease.optional(),
+    worker_install_source: z.enum(INSTALL_SOURCES).default('release'),
+  })
+  .catchall(z.json());
 
 export type Specifications = z.infer<typeof specifications>;

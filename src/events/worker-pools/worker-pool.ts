@@ -44,6 +44,22 @@ export const WorkerPoolScopeReleased = defineEvent(
   z.strictObject({ pool: z.string(), scope: z.string() }),
 );
 
+const launchRequest = poolRecord
+  .pick({
+    provider_account: true,
+    architectures: true,
+    specifications: true,
+    ephemeral: true,
+    apt_authentication: true,
+  })
+  .extend({
+    /** What its agent runs for each work request, where the pool says. */
+    exec: z.string().exactOptional(),
+  });
+
+/** What a run is launched with, as the pool's record was when its place was taken. An edit in between is for the next run. */
+export type LaunchRequest = z.infer<typeof launchRequest>;
+
 /** One of the pool's places for active instances is taken by this run of this worker. This is where the bound is kept. */
 export const InstanceReserved = defineEvent(
   'InstanceReserved',
@@ -55,6 +71,7 @@ export const InstanceReserved = defineEvent(
     run: z.string(),
     because: z.string(),
     reservedAt: z.string(),
+    request: asStored<LaunchRequest>(launchRequest).exactOptional(),
   }),
 );
 
@@ -69,6 +86,15 @@ export const InstanceReleased = defineEvent(
     run: z.string(),
     outcome: z.enum(['terminated', 'launch-failed']),
     releasedAt: z.string(),
+    /** Why the run came to nothing: it never was an instance, or one that never got ready. */
+    failure: z
+      .strictObject({
+        code: z.string(),
+        because: z.string(),
+        /** How far the account's stream was: what is refused to this account may be granted once that has changed. */
+        accountRevision: z.string().exactOptional(),
+      })
+      .exactOptional(),
   }),
 );
 
@@ -104,6 +130,8 @@ export const WorkerPoolScalingDecided = defineEvent(
     launches: z.array(launch),
     terminations: z.array(termination),
     refusals: z.array(refusal),
+    /** Why nothing is launched and nothing ended, where no refusal says it. */
+    nothing: z.strictObject({ code: z.string(), because: z.string() }).exactOptional(),
   }),
 );
 

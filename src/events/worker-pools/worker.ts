@@ -19,7 +19,7 @@ export const WorkerRegistered = defineEvent(
   }),
 );
 
-/** The provider is asked for an instance, under this run's name; whoever shows the token with this SHA-256 is that instance. */
+/** The provider is asked for an instance, under this run's name; what shows the token with this SHA-256 is that instance. */
 export const InstanceLaunchRequested = defineEvent(
   'InstanceLaunchRequested',
   1,
@@ -31,6 +31,30 @@ export const InstanceLaunchRequested = defineEvent(
     activationSha256: z.string(),
     because: z.string(),
     requestedAt: z.string(),
+    /** The account's configuration at this moment: a region that is changed later is not where this instance is. */
+    accountConfiguration: json.exactOptional(),
+    /** The worker ends after one task. */
+    ephemeral: z.boolean().exactOptional(),
+  }),
+);
+
+/** The provider is asked for the first time: from here on an instance of this run may exist, whatever is heard of it. */
+export const InstanceCreationStarted = defineEvent(
+  'InstanceCreationStarted',
+  1,
+  z.strictObject({ ...ofRun, startedAt: z.string() }),
+);
+
+/** The provider did not create or end the instance, and is asked again. Said again when the reason is another one. */
+export const ProviderCallFailed = defineEvent(
+  'ProviderCallFailed',
+  1,
+  z.strictObject({
+    ...ofRun,
+    call: z.enum(['create', 'terminate']),
+    code: z.string(),
+    because: z.string(),
+    failedAt: z.string(),
   }),
 );
 
@@ -47,6 +71,39 @@ export const InstanceLaunchFailed = defineEvent(
   1,
   z.strictObject({ ...ofRun, code: z.string(), because: z.string(), failedAt: z.string() }),
 );
+
+/** A worker without a pool may be activated by what shows the token with this SHA-256, once. */
+export const WorkerActivationIssued = defineEvent(
+  'WorkerActivationIssued',
+  1,
+  z.strictObject({ worker: z.string(), activationSha256: z.string(), issuedAt: z.string() }),
+);
+
+/** The activation token was exchanged and is worth nothing any more; what shows the token with this SHA-256 is the worker. */
+export const WorkerActivated = defineEvent(
+  'WorkerActivated',
+  1,
+  z.strictObject({
+    worker: z.string(),
+    pool: z.string().nullable(),
+    run: z.string().nullable(),
+    tokenSha256: z.string(),
+    activatedAt: z.string(),
+  }),
+);
+
+const heard = z.strictObject({
+  worker: z.string(),
+  pool: z.string().nullable(),
+  run: z.string().nullable(),
+  at: z.string(),
+});
+
+/** Nothing has been heard of the worker for a while: it is given no work, and its provider is asked. */
+export const WorkerFellSilent = defineEvent('WorkerFellSilent', 1, heard);
+
+/** The worker that had fallen silent was heard of again. */
+export const WorkerHeardAgain = defineEvent('WorkerHeardAgain', 1, heard);
 
 /** The worker has reported in and takes tasks; this is what it says about itself. */
 export const WorkerConnected = defineEvent(
@@ -89,6 +146,8 @@ export const TaskFinished = defineEvent(
     outcome: z.enum(['finished', 'lost']),
     startedAt: z.string(),
     finishedAt: z.string(),
+    /** Why it was lost. */
+    because: z.string().exactOptional(),
   }),
 );
 
@@ -109,8 +168,14 @@ export const InstanceTerminated = defineEvent(
 export const workerEvents = [
   WorkerRegistered,
   InstanceLaunchRequested,
+  InstanceCreationStarted,
+  ProviderCallFailed,
   InstanceCreated,
   InstanceLaunchFailed,
+  WorkerActivationIssued,
+  WorkerActivated,
+  WorkerFellSilent,
+  WorkerHeardAgain,
   WorkerConnected,
   TaskStarted,
   TaskFinished,

@@ -4,30 +4,68 @@ import { parseAddress } from '../../addresses/address.ts';
 import { parseCidr, rangeOfCidr } from '../../addresses/cidr.ts';
 import { parseAddressList, RangeSet } from '../../addresses/range-set.ts';
 import { parseRange } from '../../addresses/range.ts';
-import type { ChangeTarget } from '../../commands/ip-control/customer.ts';
+import { type Grounds, groundsFields } from '../../domain/grounds.ts';
+import { parseUntil, type Until } from '../../domain/ip-control/disabled-term.ts';
+import type { ChangeTarget } from '../../commands/ip-control/address-change.ts';
+import { textOf } from '../route.ts';
 
 export const BULK_IPS_MAX = 10_000;
 
+const ADDRESS = textOf('ipv4', 'ipv6');
+
 const synchronous = z.boolean({ error: 'must be true or false.' }).default(false);
 
-/** Body of `POST /ips/enable` and `/ips/disable`, as it is sent. */
-export const singleRequest = z.strictObject({ ip: z.string({ error: requiredAddress }), synchronous });
+const UNTIL = 'must be an instant with an offset, such as 2026-11-27T20:50:00+00:00, or a duration, such as PT4H.';
+const until = z
+  .string({ error: UNTIL })
+  .refine((text) => parseUntil(text) !== undefined, { error: UNTIL })
+  .meta(textOf('date-time', 'duration'))
+  .optional();
+
+/** What a change of addresses asks for. `until`: of disabling alone. */
+export type AskedChange = Readonly<{
+  action: 'enable' | 'disable';
+  synchronous: boolean;
+  target: ChangeTarget;
+  grounds: Grounds;
+  until: Until | undefined;
+}>;
+
+/** Body of `POST /ips/enable`, as it is sent. */
+export const enableRequest = z.strictObject({
+  ip: z.string({ error: requiredAddress }).meta(ADDRESS),
+  synchronous,
+  ...groundsFields,
+});
+
+/** Body of `POST /ips/disable`, as it is sent. */
+export const disableRequest = enableRequest.extend({ until });
 
 /** The same, read. */
-export const singleBody = singleRequest.transform(({ ip, synchronous: isSynchronous }, context) => {
-  const address = parseAddress(ip);
+export const enableBody = enableRequest.transform((body, context) => changeOfOne('enable', body, context));
+export const disableBody = disableRequest.transform((body, context) => changeOfOne('disable', body, context));
+
+type OneBody = Readonly<{ ip: string; synchronous: boolean; until?: string | undefined }> & Grounds;
+
+function changeOfOne(action: AskedChange['action'], body: OneBody, context: z.RefinementCtx): AskedChange {
+  const address = parseAddress(body.ip);
   if (isAddressProblem(address)) {
     context.addIssue({ code: 'custom', path: ['ip'], message: address.problem });
     return z.NEVER;
   }
-  const target: ChangeTarget = { mode: 'one', address, text: ip };
-  return { target, synchronous: isSynchronous };
-});
+  return asked(action, body, { mode: 'one', address, text: body.ip });
+}
+
+function asked(action: AskedChange['action'], body: Omit<OneBody, 'ip'>, target: ChangeTarget): AskedChange {
+  const { synchronous: isSynchronous, reason, ticket, until: text } = body;
+  const term = text === undefined ? undefined : parseUntil(text);
+  return { action, synchronous: isSynchronous, target, grounds: { reason, ticket }, until: term };
+}
 
 const rangeBody = z.strictObject(
   {
-    start: z.string({ error: requiredAddress }),
-    end: z.string({ error: requiredAddress }),
+    start: z.string({ error: requiredAddress }).meta(ADDRESS),
+    end: z.string({ error: requiredAddress }).meta(ADDRESS),
   },
   { error: (issue) => (issue.code === 'unrecognized_keys' ? undefined : 'must be an object with start and end.') },
 );
@@ -35,9 +73,6 @@ const rangeBody = z.strictObject(
 function requiredAddress(issue: { input?: unknown }): string {
   return issue.input === undefined ? 'is required.' : 'must be an IP address as text.';
 }
-
-/** What a bulk change asks for. */
-export type BulkChange = Readonly<{ action: 'enable' | 'disable'; synchronous: boolean; target: ChangeTarget }>;
 
 /** What is wrong with the first entries tells enough; each that is named costs more than it took to send. */
 const WRONG_ENTRIES_MAX = 100;
@@ -58,7 +93,7 @@ const addressTexts = z
       if (++wrong === WRONG_ENTRIES_MAX) return;
     }
   })
-  .meta({ type: 'array', items: { type: 'string' }, minItems: 1, maxItems: BULK_IPS_MAX });
+  .meta({ type: 'array', items: { anyOf: [...ADDRESS.anyOf] }, minItems: 1, maxItems: BULK_IPS_MAX });
 
 /** Body of `POST /ips/bulk`, as it is sent. */
 export const bulkRequest = z
@@ -69,7 +104,9 @@ export const bulkRequest = z
     synchronous,
     ips: addressTexts.optional(),
     range: rangeBody.optional(),
-    cidr: z.string({ error: 'must be a CIDR as text.' }).optional(),
+    cidr: z.string({ error: 'must be a CIDR as text.' }).meta({ format: 'cidr' }).optional(),
+    ...groundsFields,
+    until,
   })
   // Also when other fields are wrong: what is missing is named at once.
   .superRefine(
@@ -79,13 +116,19 @@ export const bulkRequest = z
       for (const mode of ['ips', 'range', 'cidr']) context.addIssue({ code: 'custom', path: [mode], message });
     },
     { when: () => true },
+  )
+  .superRefine(
+    ({ action, until: text }, context) => {
+      if (action !== 'enable' || text === undefined) return;
+      context.addIssue({ code: 'custom', path: ['until'], message: 'goes with action disable only.' });
+    },
+    { when: () => true },
   );
 
 /** The same, read. */
 export const bulkBody = bulkRequest.transform((body, context) => {
-  const { action, synchronous: isSynchronous } = body;
   const target = bulkTarget(body, (path, message) => context.addIssue({ code: 'custom', path: [...path], message }));
-  return target === undefined ? z.NEVER : { action, synchronous: isSynchronous, target };
+  return target === undefined ? z.NEVER : asked(body.action, body, target);
 });
 
 type Report = (path: readonly (string | number)[], message: string) => void;

@@ -1,10 +1,13 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { ServerResponse } from 'node:http';
+import { pipeline, type Writable } from 'node:stream';
+import { createGzip } from 'node:zlib';
 import { type Address, formatAddress } from '../../addresses/address.ts';
 import { rangeSize } from '../../addresses/range.ts';
 import { ipv4Text } from '../../addresses/address-text.ts';
 import { type AddressRun, addressRuns, type SubnetStatus } from '../../domain/ip-control/subnet-status.ts';
-import { AddressRows, closing } from './address-rows.ts';
+import { countText, jsonType, takesGzip } from '../problems.ts';
+import { AddressRows, closing, closingWithUntil } from './address-rows.ts';
 
 /** Subnets with more addresses list only those that are disabled or pending. */
 const LISTED_WHOLE_MAX = 65_536n;
@@ -14,13 +17,14 @@ const LONG = 4_096n;
 const RANGES_TEXT = 65_536;
 const PATIENCE_MILLISECONDS = 60_000;
 export const PAGE_MAX = 65_536;
-export const LISTING_TYPE = 'application/json; charset=utf-8';
 
 export type Listing = Readonly<{
   status: SubnetStatus;
   /** Only what is pending. */
   pendingOnly: boolean;
   view: 'ips' | 'ranges';
+  /** Whether each address says until when it is disabled. Ranges say it where it is so. */
+  showsUntil: boolean;
   /** Lists begin after this address. */
   after: Address | undefined;
   limit: number;
@@ -38,7 +42,8 @@ export async function sendListing(
   response.setTimeout(patienceMilliseconds);
   const { subnet, range } = listing.status;
   response.statusCode = 200;
-  response.setHeader('Content-Type', LISTING_TYPE);
+  response.setHeader('Content-Type', jsonType(response));
+  const target = targetOf(response, listing);
   const head = JSON.stringify({
     id: subnet.subnetId,
     cidr: subnet.cidr,
@@ -47,22 +52,22 @@ export async function sendListing(
   });
   const beginning = Buffer.from(`{"data":${head.slice(0, -1)},"${listing.view}":[`);
   // Who reads a long list sees at once that it comes.
-  if (rangeSize(range) < LONG) response.write(beginning);
-  else if (!(await written(response, beginning))) return;
+  if (rangeSize(range) < LONG) target.write(beginning);
+  else if (!(await written(response, target, beginning))) return;
   const parts = listing.view === 'ranges' ? rangeParts(listing) : ipParts(listing);
   let isFirst = true;
   for (;;) {
     const { value, done } = parts.next();
     if (done !== true) {
-      if (!(await written(response, isFirst ? withoutComma(value) : value))) return;
+      if (!(await written(response, target, isFirst ? withoutComma(value) : value))) return;
       isFirst = false;
       continue;
     }
     const { last, nextAfter } = value;
-    response.write(isFirst ? withoutComma(last) : last);
+    target.write(isFirst ? withoutComma(last) : last);
     const pending = listing.status.pending.countWithin(range);
     const next = nextAfter === undefined ? '' : `,"next_after":${JSON.stringify(nextAfter)}`;
-    response.end(`]},"meta":{"pending_changes":${pending}${next}}}`);
+    target.end(`]},"meta":{"pending_changes":${countText(response, pending)}${next}}}`);
     return;
   }
 }
@@ -72,15 +77,29 @@ function withoutComma(rows: Uint8Array): Uint8Array {
   return rows.subarray(1);
 }
 
-/** Waits until nobody needs the bytes any more, and lets others have their turn; `false` when the reader has gone. */
-async function written(response: ServerResponse, part: Uint8Array): Promise<boolean> {
+/** Rows are short, and much alike: the smallest subnets alone are listed as they are. */
+const ROW_BYTES = 64n;
+
+/** Where the listing is written: the answer, or what packs it on its way there. */
+function targetOf(response: ServerResponse, { status }: Listing): Writable {
+  if (!takesGzip(response, Number(rangeSize(status.range) * ROW_BYTES))) return response;
+  response.setHeader('Content-Encoding', 'gzip');
+  const packed = createGzip();
+  // Where either of them ends early, so does the other: a reader that has gone is seen by `written`.
+  pipeline(packed, response, () => undefined);
+  return packed;
+}
+
+/** Waits until the bytes are sent, and lets others have their turn; `false` when the reader has gone. */
+async function written(response: ServerResponse, target: Writable, part: Uint8Array): Promise<boolean> {
   if (response.destroyed) return false;
   await new Promise<void>((resolve) => {
     const done = (): void => {
       response.off('close', done);
       resolve();
     };
-    response.on('close', done).write(part, done);
+    response.on('close', done);
+    target.write(part, done);
   });
   await yieldToEventLoop();
   return !response.destroyed;
@@ -90,10 +109,10 @@ async function written(response: ServerResponse, part: Uint8Array): Promise<bool
 type End = Readonly<{ last: Uint8Array; nextAfter?: string }>;
 
 /** Rows of single addresses, in parts that are good until the next one. */
-function* ipParts({ status, pendingOnly, after, limit }: Listing): Generator<Uint8Array, End, undefined> {
+function* ipParts({ status, pendingOnly, showsUntil, after, limit }: Listing): Generator<Uint8Array, End, undefined> {
   const { range } = status;
   const isWhole = rangeSize(range) <= LISTED_WHOLE_MAX;
-  const rows = new AddressRows();
+  const rows = new AddressRows({ showsUntil });
   let left = limit;
   let lastListed = 0n;
   for (const run of runsAfter(status, after)) {
@@ -118,7 +137,8 @@ function* rangeParts({ status, pendingOnly }: Listing): Generator<Uint8Array, En
     if (pendingOnly && !run.isPending) continue;
     const start = addressText(run.first, version);
     const end = addressText(run.last, version);
-    part += `,{"start":"${start}","end":"${end}${closing(run)}`;
+    const ending = run.until === undefined ? closing(run) : closingWithUntil(run);
+    part += `,{"start":"${start}","end":"${end}${ending}`;
     if (part.length < RANGES_TEXT) continue;
     yield Buffer.from(part, 'latin1');
     part = '';

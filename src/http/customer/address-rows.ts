@@ -1,5 +1,5 @@
 import { formatAddress } from '../../addresses/address.ts';
-import { ipv4Prefix, octetText } from '../../addresses/address-text.ts';
+import { ipv4Prefix, ipv4Text, octetText } from '../../addresses/address-text.ts';
 import type { AddressRun } from '../../domain/ip-control/subnet-status.ts';
 
 /** Rows in one part: enough to be quick, few enough to keep memory flat and to let others have their turn. */
@@ -7,6 +7,7 @@ const ROWS_PER_PART = 1_024;
 const OPENING = ',{"address":"';
 const LONGEST_ROW =
   `${OPENING}0000:0000:0000:0000:0000:0000:0000:0000${closing({ isDisabled: true, isPending: false })}`.length;
+const LONGEST_UNTIL = ',"disabled_until":"2026-11-27T20:50:00.123+00:00"'.length;
 
 type Status = Pick<AddressRun, 'isDisabled' | 'isPending'>;
 
@@ -16,11 +17,20 @@ type Status = Pick<AddressRun, 'isDisabled' | 'isPending'>;
  * over HTTP, Node 20). To be replaced by that when it takes less than 1.05 times as long.
  */
 export class AddressRows {
-  readonly #bytes = Buffer.allocUnsafe(ROWS_PER_PART * LONGEST_ROW);
+  readonly #bytes: Buffer;
+  readonly #longestRow: number;
   #length = 0;
   /** The first three numbers that the last IPv4 addresses had, and their text. */
   #block = -1;
   #prefix = Buffer.alloc(0);
+  readonly #showsUntil: boolean;
+
+  /** `showsUntil`: each row says until when its address is disabled. */
+  constructor({ showsUntil = false }: Readonly<{ showsUntil?: boolean }> = {}) {
+    this.#showsUntil = showsUntil;
+    this.#longestRow = LONGEST_ROW + (showsUntil ? LONGEST_UNTIL : 0);
+    this.#bytes = Buffer.allocUnsafe(ROWS_PER_PART * this.#longestRow);
+  }
 
   get isFull(): boolean {
     return this.#room === 0;
@@ -29,9 +39,10 @@ export class AddressRows {
   /** Adds up to `count` addresses of a run, from a number of addresses after its first; gives how many there was room for. */
   add(run: AddressRun, from: number, count: number, version: 4 | 6): number {
     const first = run.first + BigInt(from);
-    return version === 4
-      ? this.#addIpv4(run, Number(first), Math.min(count, this.#room))
-      : this.#addIpv6(run, first, Math.min(count, this.#room));
+    const added = Math.min(count, this.#room);
+    if (version === 4 && !this.#showsUntil) return this.#addIpv4(run, Number(first), added);
+    const end = this.#showsUntil ? closingWithUntil(run) : closing(run);
+    return this.#addTexts(first, added, version, end);
   }
 
   /** What has been gathered; the bytes are good until more is added. */
@@ -42,7 +53,7 @@ export class AddressRows {
   }
 
   get #room(): number {
-    return Math.floor((this.#bytes.length - this.#length) / LONGEST_ROW);
+    return Math.floor((this.#bytes.length - this.#length) / this.#longestRow);
   }
 
   /** Addresses with the same first three numbers at a time. */
@@ -58,11 +69,11 @@ export class AddressRows {
     return added;
   }
 
-  #addIpv6(status: Status, first: bigint, count: number): number {
-    const end = closing(status);
+  #addTexts(first: bigint, count: number, version: 4 | 6, end: string): number {
     for (let at = 0n; at < count; at += 1n) {
-      const row = `${OPENING}${formatAddress({ version: 6, value: first + at })}${end}`;
-      this.#length += this.#bytes.write(row, this.#length, 'latin1');
+      const value = first + at;
+      const address = version === 4 ? ipv4Text(Number(value)) : formatAddress({ version, value });
+      this.#length += this.#bytes.write(`${OPENING}${address}${end}`, this.#length, 'latin1');
     }
     return count;
   }
@@ -108,4 +119,9 @@ function blockRows(status: Status, prefixLength: number): BlockRows {
 /** How an entry of a listing ends, from the quote after its address on. */
 export function closing({ isDisabled, isPending }: Status): string {
   return `","status":"${isDisabled ? 'disabled' : 'enabled'}","pending_change":${isPending}}`;
+}
+
+/** The same, with the instant until which the addresses are disabled, or null. */
+export function closingWithUntil({ until, ...status }: Status & Pick<AddressRun, 'until'>): string {
+  return `${closing(status).slice(0, -1)},"disabled_until":${until === undefined ? 'null' : `"${until}"`}}`;
 }

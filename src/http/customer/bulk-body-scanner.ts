@@ -1,7 +1,7 @@
 import { RangeSetBuilder } from '../../addresses/range-set-builder.ts';
 import { RangeSet } from '../../addresses/range-set.ts';
 import { TextCursor } from '../../addresses/address-scanner.ts';
-import { BULK_IPS_MAX, type BulkChange } from './address-change-body.ts';
+import { BULK_IPS_MAX, type AskedChange } from './address-change-body.ts';
 
 /**
  * Reads the body of a bulk change that is just an action and a list of addresses, straight from its bytes:
@@ -16,9 +16,9 @@ import { BULK_IPS_MAX, type BulkChange } from './address-change-body.ts';
  * wrong: JSON and the schema say what that means. What is read here is read the same there: a random test holds both to it. To be removed
  * when the schema reads 10,000 addresses in a millisecond or two.
  */
-export function readListedChange(body: Uint8Array): BulkChange | undefined {
+export function readListedChange(body: Uint8Array): AskedChange | undefined {
   const cursor = new TextCursor(body);
-  let action: BulkChange['action'] | undefined;
+  let action: AskedChange['action'] | undefined;
   let set: RangeSet | undefined;
   if (!takesToken(cursor, OPEN_OBJECT)) return undefined;
   do {
@@ -36,10 +36,11 @@ export function readListedChange(body: Uint8Array): BulkChange | undefined {
   if (!takesToken(cursor, CLOSE_OBJECT)) return undefined;
   skipSpace(cursor);
   if (!cursor.isAtEnd || action === undefined || set === undefined) return undefined;
-  return { action, synchronous: false, target: { mode: 'list', set, texts: () => textsOf(body) } };
+  const target = { mode: 'list', set, texts: () => textsOf(body) } as const;
+  return { action, synchronous: false, target, grounds: {}, until: undefined };
 }
 
-function readAction(cursor: TextCursor): BulkChange['action'] | undefined {
+function readAction(cursor: TextCursor): AskedChange['action'] | undefined {
   skipSpace(cursor);
   if (takesText(cursor, '"disable"')) return 'disable';
   return takesText(cursor, '"enable"') ? 'enable' : undefined;
@@ -61,7 +62,7 @@ function readAddresses(cursor: TextCursor): RangeSet | undefined {
   return takesToken(cursor, CLOSE_ARRAY) ? RangeSet.fromIntake(intake) : undefined;
 }
 
-/** The addresses as they were written, for whoever must name one of them. */
+/** The addresses as they were written, for a refusal that must name one of them. */
 function textsOf(body: Uint8Array): readonly string[] {
   const { ips } = JSON.parse(new TextDecoder().decode(body)) as Readonly<{ ips: readonly string[] }>;
   return ips;

@@ -1,36 +1,52 @@
-import type { RequestHandler, Response } from 'express';
+import type { Request, RequestHandler, Response } from 'express';
 import { z } from 'zod';
 import { changedAddresses, pendingAddresses, regionAddresses } from '../../domain/ip-control/address-ledger.ts';
 import { formatAddress } from '../../addresses/address.ts';
 import { isRefusal } from '../../kernel/decider.ts';
-import type { ChangeTarget, CustomerCommand } from '../../commands/ip-control/customer.ts';
-import type { CommitStatus, RegionsCommitted } from '../../application/ip-control/commit-now.ts';
-import type { CustomerState, Registered } from '../../commands/ip-control/customer-state.ts';
-import type { Aggregate, CommandContext, Handled } from '../../commands/aggregate.ts';
+import {
+  changeAddresses,
+  type ChangeAddressesDependencies,
+  prefixesOf,
+  tryAddressChange,
+} from '../../application/ip-control/change-addresses.ts';
+import type { RegionsCommitted } from '../../application/ip-control/commit-now.ts';
+import type { Registered } from '../../commands/ip-control/customer-state.ts';
+import type { CommandContext } from '../../commands/aggregate.ts';
+import { type Grounds, saidOf } from '../../domain/grounds.ts';
 import type { CustomerEvent } from '../../events/ip-control/customer.ts';
-import { type Problem, problems, refused, sendJson, sendProblem } from '../problems.ts';
+import { type FieldErrors, type Problem, problems, refused, sendJson, sendProblem } from '../problems.ts';
 import { queryErrors } from '../middleware/query.ts';
-import type { RegionLimits } from '../../commands/ip-control/prefix-limit.ts';
 import { callerOf, contextOf } from '../middleware/request-context.ts';
 import { checkedBody, jsonBody, readJson } from '../middleware/json-body.ts';
-import { CUSTOMER_PROBLEMS, exactCount, type Operation, problemAnswers, type Route } from '../route.ts';
-import { type BulkChange, bulkBody, bulkRequest, singleBody, singleRequest } from './address-change-body.ts';
+import { CUSTOMER_PROBLEMS, exactCount, numbersQuery, type Operation, problemAnswers, type Route } from '../route.ts';
+import {
+  type AskedChange,
+  bulkBody,
+  bulkRequest,
+  disableBody,
+  disableRequest,
+  enableBody,
+  enableRequest,
+} from './address-change-body.ts';
 import { readListedChange } from './bulk-body-scanner.ts';
 
-export type IpDependencies = Readonly<{
-  customers: Aggregate<CustomerCommand, CustomerState, CustomerEvent>;
-  /** How many entries the routers of each region take. */
-  regionLimits: () => Promise<RegionLimits>;
-  /** Deploys all that is pending in some regions now, and waits for it within the bound for synchronous requests. */
-  commitNow: (customerId: number, regionIds: readonly number[], context: CommandContext) => Promise<RegionsCommitted>;
-  /** Waits (bounded) until every view shows this position. */
-  shown: (position: bigint) => Promise<boolean>;
-}>;
+export type IpDependencies = ChangeAddressesDependencies &
+  Readonly<{
+    /** Deploys all that is pending in some regions now, and waits for it within the bound for synchronous requests. */
+    commitNow: (customerId: number, regionIds: readonly number[], context: CommandContext) => Promise<RegionsCommitted>;
+    /** Waits (bounded) until every view shows this position. */
+    shown: (position: bigint) => Promise<boolean>;
+  }>;
 
 const SYNCHRONOUS_NOT_ALLOWED: Problem = { status: 403, message: 'synchronous mode is not enabled for your account' };
 
 const changeMeta = z.union([
   z.strictObject({ pending_changes: exactCount }),
+  z.strictObject({
+    dry_run: z.literal(true),
+    pending_changes: exactCount,
+    prefixes: z.record(z.string(), z.int().nonnegative()),
+  }),
   z.strictObject({
     synchronous: z.literal(true),
     commit_status: z.enum(['success', 'failed', 'in_progress']),
@@ -39,13 +55,18 @@ const changeMeta = z.union([
 ]);
 const BODY_PROBLEMS = { ...CUSTOMER_PROBLEMS, ...problemAnswers(400, 403, 413, 415) };
 
+const changeQuery = z.strictObject({ dry_run: z.enum(['true', 'false']).optional(), ...numbersQuery });
+
 function changeOfOne(action: 'disable' | 'enable') {
   const data = z.strictObject({ address: z.string(), status: z.literal(`${action}d`), pending_change: z.boolean() });
   return {
     method: 'POST',
     path: `/ips/${action}`,
     scope: 'customer',
-    request: { body: { contentType: 'application/json', schema: singleRequest } },
+    request: {
+      query: changeQuery,
+      body: { contentType: 'application/json', schema: action === 'disable' ? disableRequest : enableRequest },
+    },
     answers: { 200: z.strictObject({ data, meta: changeMeta }), ...BODY_PROBLEMS, ...problemAnswers(404) },
   } as const satisfies Operation;
 }
@@ -56,7 +77,7 @@ const bulkChange = {
   method: 'POST',
   path: '/ips/bulk',
   scope: 'customer',
-  request: { body: { contentType: 'application/json', schema: bulkRequest } },
+  request: { query: changeQuery, body: { contentType: 'application/json', schema: bulkRequest } },
   answers: {
     200: z.strictObject({
       data: z.strictObject({ changed: exactCount, action: z.enum(['enable', 'disable']) }),
@@ -71,29 +92,33 @@ export const IP_OPERATIONS: readonly Operation[] = [disableOne, enableOne, bulkC
 
 /** What changes addresses, carried out. */
 export function ipRoutes(dependencies: IpDependencies): readonly Route[] {
-  const single = (action: 'disable' | 'enable'): readonly RequestHandler[] => [
+  const single = (schema: typeof disableBody | typeof enableBody): readonly RequestHandler[] => [
     ...jsonBody,
-    checkedRoute(singleBody, (value, response) => changeOne(action, value, response, dependencies)),
+    checkedRoute(schema, (asked, response) => changeOne(asked, response, dependencies)),
   ];
-  const bulk = checkedRoute(bulkBody, (value, response) => changeMany(value, response, dependencies), readListedChange);
+  const bulk = checkedRoute(bulkBody, (asked, response) => changeMany(asked, response, dependencies), readListedChange);
   return [
-    { ...disableOne, handle: single('disable') },
-    { ...enableOne, handle: single('enable') },
+    { ...disableOne, handle: single(disableBody) },
+    { ...enableOne, handle: single(enableBody) },
     { ...bulkChange, handle: [...jsonBody, bulk] },
   ];
 }
 
+/** A change as it is asked for; `dryRun`: only to be told what it would come to. */
+type Asked = AskedChange & Readonly<{ dryRun: boolean }>;
+
 /** Account flag first, then the body: the order of checks of every endpoint. What `readQuickly` gives has been checked, and has no flag. */
-function checkedRoute<T>(
-  schema: z.ZodType<T>,
-  respond: (value: T, response: Response) => Promise<void>,
-  readQuickly?: (body: Uint8Array) => T | undefined,
+function checkedRoute(
+  schema: z.ZodType<AskedChange>,
+  respond: (asked: Asked, response: Response) => Promise<void>,
+  readQuickly?: (body: Uint8Array) => AskedChange | undefined,
 ): RequestHandler {
   return async (request, response) => {
     const body: unknown = request.body;
-    const query = queryErrors(request);
+    const query = changeQueryErrors(request);
+    const dryRun = request.query['dry_run'] === 'true';
     const quick = body instanceof Uint8Array && Object.keys(query).length === 0 ? readQuickly?.(body) : undefined;
-    if (quick !== undefined) return respond(quick, response);
+    if (quick !== undefined) return respond({ ...quick, dryRun }, response);
     const read = readJson(body);
     if (read === undefined) return sendProblem(response, problems.malformedJson);
     const { sent } = read;
@@ -109,39 +134,37 @@ function checkedRoute<T>(
     }
     const outcome = checkedBody(schema, read, query);
     if ('problem' in outcome) return sendProblem(response, outcome.problem);
-    await respond(outcome.value, response);
+    await respond({ ...outcome.value, dryRun }, response);
   };
 }
 
-type OneChange = Readonly<{ target: ChangeTarget; synchronous: boolean }>;
+function changeQueryErrors(request: Request): FieldErrors {
+  const errors = queryErrors(request, ['dry_run']);
+  const { dry_run: dryRun } = request.query;
+  if (dryRun === undefined || dryRun === 'true' || dryRun === 'false' || 'dry_run' in errors) return errors;
+  return { ...errors, dry_run: ['must be true or false.'] };
+}
 
-async function changeOne(
-  action: 'enable' | 'disable',
-  { target, synchronous }: OneChange,
-  response: Response,
-  dependencies: IpDependencies,
-): Promise<void> {
+async function changeOne(asked: Asked, response: Response, dependencies: IpDependencies): Promise<void> {
+  const { action, target } = asked;
   if (target.mode !== 'one')
     return sendProblem(response, { ...problems.internal, because: `a single address was read as ${target.mode}` });
   const { address } = target;
-  const changed = await change({ action, synchronous, target }, response, dependencies);
+  const changed = await change(asked, response, dependencies);
   if (changed === undefined) return;
   const regionId = [...changed.state.ledger].find(([, { owned }]) => owned.contains(address))?.[0];
   const regionIds = regionId === undefined ? [] : [regionId];
-  const { state, status } = synchronous ? await deployed(changed.state, regionIds, response, dependencies) : changed;
+  const { state, meta } = await settled(changed.state, regionIds, asked, response, dependencies);
   const isPending = regionIds.some((id) => pendingAddresses(regionAddresses(state.ledger, id)).contains(address));
   sendJson(response, 200, {
     data: { address: formatAddress(address), status: `${action}d`, pending_change: isPending },
-    meta: meta(state, regionIds, status),
+    meta,
   });
 }
 
-async function changeMany(
-  { action, target, synchronous }: BulkChange,
-  response: Response,
-  dependencies: IpDependencies,
-): Promise<void> {
-  const changed = await change({ action, synchronous, target }, response, dependencies);
+async function changeMany(asked: Asked, response: Response, dependencies: IpDependencies): Promise<void> {
+  const { action, target } = asked;
+  const changed = await change(asked, response, dependencies);
   if (changed === undefined || target.mode === 'one') return;
   let count = 0n;
   for (const event of changed.events) {
@@ -149,58 +172,70 @@ async function changeMany(
       count += changedAddresses(event.data.ranges).count();
   }
   const regionIds = [...changed.state.ledger].filter(([, { owned }]) => owned.intersects(target.set)).map(([id]) => id);
-  const { state, status } = synchronous ? await deployed(changed.state, regionIds, response, dependencies) : changed;
-  sendJson(response, 200, { data: { changed: count, action }, meta: meta(state, regionIds, status) });
+  const { meta } = await settled(changed.state, regionIds, asked, response, dependencies);
+  sendJson(response, 200, { data: { changed: count, action }, meta });
 }
 
-type Changed = Omit<Handled<CustomerState, CustomerEvent>, 'state'> &
-  Readonly<{ state: Registered; status?: undefined }>;
+type Changed = Readonly<{ events: readonly CustomerEvent[]; state: Registered }>;
 
 /** Records the change and waits until it can be read; `undefined` when a problem was answered instead. */
 async function change(
-  data: Extract<CustomerCommand, { type: 'ChangeAddresses' }>['data'],
+  { dryRun, grounds, ...wanted }: Asked,
   response: Response,
-  { customers, regionLimits, shown }: IpDependencies,
+  dependencies: IpDependencies,
 ): Promise<Changed | undefined> {
-  const limits = await regionLimits();
-  const answer = await customers.handle(
-    callerOf(response).customer.customerId,
-    { type: 'ChangeAddresses', data: { ...data, limits } },
-    commandContext(response),
-  );
+  const { customerId } = callerOf(response).customer;
+  const answer = dryRun
+    ? await tryAddressChange(customerId, wanted, dependencies)
+    : await changeAddresses(customerId, wanted, commandContext(response, grounds), dependencies);
   if (isRefusal(answer)) {
     sendProblem(response, refused(answer));
     return undefined;
   }
-  const { state } = answer;
+  const { events, state, position } = answer;
   if (state.phase === 'unregistered') {
     sendProblem(response, problems.authenticationRequired);
     return undefined;
   }
-  await shown(answer.position);
-  return { ...answer, state };
+  if (!dryRun) await dependencies.shown(position);
+  return { events, state };
 }
 
-/** Has all that is pending in the regions deployed, and gives the state that the answer tells of. */
-async function deployed(
-  before: Registered,
+type Settled = Readonly<{ state: Registered; meta: object }>;
+
+/** What the answer tells of the regions, after all that is pending in them is deployed where that was asked for. */
+async function settled(
+  changed: Registered,
   regionIds: readonly number[],
+  { synchronous, dryRun, grounds }: Asked,
   response: Response,
-  { commitNow, shown }: IpDependencies,
-): Promise<Readonly<{ state: Registered; status: CommitStatus }>> {
+  dependencies: IpDependencies,
+): Promise<Settled> {
+  if (dryRun) {
+    const prefixes = await prefixesOf(changed.ledger, regionIds, dependencies);
+    return { state: changed, meta: { dry_run: true, pending_changes: pendingIn(changed, regionIds), prefixes } };
+  }
+  if (!synchronous) return { state: changed, meta: { pending_changes: pendingIn(changed, regionIds) } };
   const { customerId } = callerOf(response).customer;
-  const { state, status, position } = await commitNow(customerId, regionIds, commandContext(response));
-  await shown(position);
-  return { state: state.phase === 'unregistered' ? before : state, status };
+  const committed = await dependencies.commitNow(customerId, regionIds, commandContext(response, grounds));
+  await dependencies.shown(committed.position);
+  const state = committed.state.phase === 'unregistered' ? changed : committed.state;
+  const meta = {
+    synchronous: true,
+    commit_status: committed.status,
+    pending_changes: pendingIn(state, regionIds),
+  };
+  return { state, meta };
 }
 
-function commandContext(response: Response): CommandContext {
-  return { actor: `token:${callerOf(response).tokenId}`, requestId: contextOf(response).requestId };
+function commandContext(response: Response, grounds: Grounds): CommandContext {
+  return {
+    actor: `token:${callerOf(response).tokenId}`,
+    requestId: contextOf(response).requestId,
+    ...saidOf(grounds),
+  };
 }
 
-function meta(state: Registered, regionIds: readonly number[], commit: CommitStatus | undefined): object {
-  const pending = regionIds.reduce((sum, id) => sum + pendingAddresses(regionAddresses(state.ledger, id)).count(), 0n);
-  return commit === undefined
-    ? { pending_changes: pending }
-    : { synchronous: true, commit_status: commit, pending_changes: pending };
+function pendingIn(state: Registered, regionIds: readonly number[]): bigint {
+  return regionIds.reduce((sum, id) => sum + pendingAddresses(regionAddresses(state.ledger, id)).count(), 0n);
 }

@@ -5,6 +5,7 @@ import { isAddressProblem } from '../../addresses/address-problem.ts';
 import { type AddressRange, rangeBetween, rangeOfAddress } from '../../addresses/range.ts';
 import { type Address, parseAddress } from '../../addresses/address.ts';
 import { parseCidr, rangeOfCidr } from '../../addresses/cidr.ts';
+import { type Grounds, groundsFields } from '../../domain/grounds.ts';
 import type { EvidenceMediaType } from '../../events/ip-control/source-whitelist.ts';
 import type { UploadedFile, UploadForm } from '../middleware/uploads.ts';
 
@@ -31,14 +32,23 @@ export const submissionForm = z.strictObject({
   cidr: z.cidrv4().optional(),
   /** Numbers or names. */
   'regions[]': z.array(z.string()).min(1).max(REGIONS_MAX),
+  ...groundsFields,
   evidence: z.file().mime(['image/jpeg', 'image/png', 'application/pdf']),
 });
 
 /** How it is received. */
 export function whitelistForm(fileBytesMax: number): UploadForm {
   return {
-    fields: { ip: 'once', 'range[start]': 'once', 'range[end]': 'once', cidr: 'once', 'regions[]': 'repeated' },
-    fieldsMax: REGIONS_MAX + 4,
+    fields: {
+      ip: 'once',
+      'range[start]': 'once',
+      'range[end]': 'once',
+      cidr: 'once',
+      'regions[]': 'repeated',
+      reason: 'once',
+      ticket: 'once',
+    },
+    fieldsMax: REGIONS_MAX + 6,
     file: 'evidence',
     fileBytesMax,
   };
@@ -53,6 +63,16 @@ export async function whitelistFields(
   const addresses = addressesOf(fields, report);
   const regions = await regionsOf(fields.get('regions[]') ?? [], find, report);
   return addresses === undefined || regions === undefined ? undefined : { ...addresses, regions };
+}
+
+/** Why the addresses are to be accepted, where that is said. */
+export function whitelistGrounds(fields: Fields, report: Report): Grounds {
+  const [reason] = fields.get('reason') ?? [];
+  const [ticket] = fields.get('ticket') ?? [];
+  const read = z.object(groundsFields).safeParse({ reason, ticket });
+  if (read.success) return read.data;
+  for (const { path, message } of read.error.issues) report(path.join('.'), message);
+  return {};
 }
 
 function addressesOf(fields: Fields, report: Report): Pick<WhitelistFields, 'input' | 'range'> | undefined {

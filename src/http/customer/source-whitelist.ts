@@ -15,6 +15,7 @@ import {
   type WhitelistRequest,
   whitelistStatus,
 } from '../../domain/ip-control/source-whitelist-ledger.ts';
+import { type Grounds, saidOf } from '../../domain/grounds.ts';
 import { isRefusal } from '../../kernel/decider.ts';
 import { invariant } from '../../kernel/invariant.ts';
 import type { EvidenceDraft, EvidenceStore, StoredEvidence } from '../../ports/evidence.ts';
@@ -22,7 +23,7 @@ import type { Ids } from '../../ports/ids.ts';
 import type { RegionLimits } from '../../commands/ip-control/prefix-limit.ts';
 import type { RegionView } from '../../projections/ip-control/region-view.ts';
 import type { SourceWhitelistView } from '../../projections/ip-control/source-whitelist-view.ts';
-import type { Views } from '../../projections/engine/view-cache.ts';
+import type { Views } from '../../projections/engine/keyed-views.ts';
 import { type FieldErrors, invalid, type Problem, refused, sendJson, sendProblem } from '../problems.ts';
 import { queryErrors, refuseQuery } from '../middleware/query.ts';
 import { callerOf, contextOf } from '../middleware/request-context.ts';
@@ -35,6 +36,7 @@ import {
   type WhitelistFields,
   whitelistFields,
   whitelistForm,
+  whitelistGrounds,
 } from './source-whitelist-form.ts';
 
 export type SourceWhitelistViews = Readonly<{
@@ -160,9 +162,9 @@ async function shownRequest(request: WhitelistRequest, { regions }: SourceWhitel
 async function submit(request: Request, response: Response, dependencies: SourceWhitelistDependencies): Promise<void> {
   const received = await receive(request, response, dependencies);
   if ('problem' in received) return answer(response, received);
-  const { stored, submission } = received;
-  const decided = await record(submission, response, dependencies);
-  // Before the answer: whoever has read it finds no file that nothing names.
+  const { stored, submission, grounds } = received;
+  const decided = await record(submission, grounds, response, dependencies);
+  // Before the answer: a client that has read it finds no file that nothing names.
   await (decided.isNew ? stored.keep() : stored.release());
   if ('problem' in decided) return answer(response, decided);
   await dependencies.shown(decided.position);
@@ -170,7 +172,7 @@ async function submit(request: Request, response: Response, dependencies: Source
   sendJson(response, decided.isNew ? 201 : 200, { data, meta: decided.meta });
 }
 
-type Received = Readonly<{ stored: StoredEvidence; submission: WhitelistSubmission }>;
+type Received = Readonly<{ stored: StoredEvidence; submission: WhitelistSubmission; grounds: Grounds }>;
 
 /** Reads the form and stores the evidence; whatever is wrong with either leaves nothing on disk. */
 async function receive(
@@ -189,7 +191,7 @@ async function receive(
     const stored = await sink.store();
     const { sha256, bytes } = stored;
     const submission = { ...read.fields, requestId: ids.uuid(), evidence: { sha256, bytes, ...read.file } };
-    return { stored, submission };
+    return { stored, submission, grounds: read.grounds };
   } finally {
     await sink.discard();
   }
@@ -223,7 +225,7 @@ class EvidenceSink {
   }
 }
 
-type ReadForm = Readonly<{ fields: WhitelistFields; file: Pick<Evidence, 'mediaType' | 'fileName'> }>;
+type ReadForm = Readonly<{ fields: WhitelistFields; grounds: Grounds; file: Pick<Evidence, 'mediaType' | 'fileName'> }>;
 
 async function readForm(
   { fields, file, wrong }: Upload,
@@ -235,11 +237,12 @@ async function readForm(
     if (!errors.has(field)) errors.set(field, [message]);
   };
   const read = await whitelistFields(fields, (text) => findRegion(text, regions), report);
+  const grounds = whitelistGrounds(fields, report);
   const type = file === undefined ? { problem: 'is required.' } : await evidenceType(file);
   if ('problem' in type) report('evidence', type.problem);
   if (errors.size > 0 || read === undefined || file === undefined || 'problem' in type)
     return { problem: invalid(Object.fromEntries(errors)) };
-  return { fields: read, file: { mediaType: type.mediaType, fileName: file.fileName } };
+  return { fields: read, grounds, file: { mediaType: type.mediaType, fileName: file.fileName } };
 }
 
 /** A region by its number or its name; what could be either is the number. */
@@ -256,12 +259,14 @@ type Decided =
 /** Rejects when it is not known whether the request was recorded; the evidence then waits for the next start to decide. */
 async function record(
   submission: WhitelistSubmission,
+  grounds: Grounds,
   response: Response,
   { customers, regionLimits }: SourceWhitelistDependencies,
 ): Promise<Decided> {
   const limits = await regionLimits();
   const command = { type: 'SubmitSourceWhitelist', data: { ...submission, limits } } as const;
-  const decision = await customers.handle(callerOf(response).customer.customerId, command, contextFor(response));
+  const context = { ...contextFor(response), ...saidOf(grounds) };
+  const decision = await customers.handle(callerOf(response).customer.customerId, command, context);
   if (isRefusal(decision)) return { isNew: false, problem: refused(decision) };
   const { state, events, position } = decision;
   invariant(state.phase === 'registered', 'who submits is a customer');
@@ -292,7 +297,7 @@ function contextFor(response: Response): CommandContext {
   return { actor: `token:${callerOf(response).tokenId}`, requestId: contextOf(response).requestId };
 }
 
-/** A request that broke off may have been answered already, or have nobody left to answer. */
+/** A request that broke off may have been answered already, or have no client left to answer. */
 function answer(response: Response, { problem }: Readonly<{ problem: Problem }>): void {
   if (!response.headersSent) sendProblem(response, problem);
 }

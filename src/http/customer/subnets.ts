@@ -5,15 +5,27 @@ import { rangeSize } from '../../addresses/range.ts';
 import { type Address, parseAddress } from '../../addresses/address.ts';
 import { pendingAddresses, regionAddresses, subnetRange } from '../../domain/ip-control/address-ledger.ts';
 import { subnetStatus, type SubnetOfCustomer, type SubnetStatus } from '../../domain/ip-control/subnet-status.ts';
+import type { Clock } from '../../ports/clock.ts';
 import type { AddressView } from '../../projections/ip-control/address-view.ts';
 import type { RegionView } from '../../projections/ip-control/region-view.ts';
 import type { SubnetView } from '../../projections/ip-control/subnet-view.ts';
-import type { Views } from '../../projections/engine/view-cache.ts';
-import { invalid, type Problem, problems, sendJson, sendProblem } from '../problems.ts';
+import type { Views } from '../../projections/engine/keyed-views.ts';
+import { invalid, jsonType, type Problem, problems, sendJson, sendProblem } from '../problems.ts';
 import { queryErrors, refuseQuery } from '../middleware/query.ts';
 import { callerOf } from '../middleware/request-context.ts';
-import { CUSTOMER_PROBLEMS, exactCount, type Operation, problemAnswers, type Route } from '../route.ts';
-import { LISTING_TYPE, PAGE_MAX, sendListing } from './address-listing.ts';
+import {
+  CUSTOMER_PROBLEMS,
+  exactCount,
+  numbersQuery,
+  type Operation,
+  problemAnswers,
+  type Route,
+  textOf,
+} from '../route.ts';
+import { PAGE_MAX, sendListing } from './address-listing.ts';
+import { openWaiting, type WaitForCount, waitOf } from './pending-wait.ts';
+
+export type SubnetDependencies = Readonly<{ views: SubnetViews; clock: Clock }>;
 
 export type SubnetViews = Readonly<{
   addresses: Views<AddressView>;
@@ -34,7 +46,7 @@ const listSubnets = {
   method: 'GET',
   path: '/subnets',
   scope: 'customer',
-  request: {},
+  request: { query: z.strictObject(numbersQuery) },
   answers: {
     200: z.strictObject({
       data: z.array(
@@ -56,29 +68,45 @@ const listSubnets = {
 } as const satisfies Operation;
 
 const statusOf = { status: z.enum(['enabled', 'disabled']), pending_change: z.boolean() };
+const until = z.iso.datetime({ offset: true });
 /** Written row by row, never as a whole: `sendListing`. */
 const addressList = z.strictObject({
   data: z.union([
-    z.strictObject({ ...subnetOf, ips: z.array(z.strictObject({ address: z.string(), ...statusOf })) }),
     z.strictObject({
       ...subnetOf,
-      ranges: z.array(z.strictObject({ start: z.string(), end: z.string(), ...statusOf })),
+      ips: z.array(
+        z.strictObject({
+          address: z.string(),
+          ...statusOf,
+          /** With `fields=until`. */
+          disabled_until: until.nullable().optional(),
+        }),
+      ),
+    }),
+    z.strictObject({
+      ...subnetOf,
+      ranges: z.array(
+        z.strictObject({ start: z.string(), end: z.string(), ...statusOf, disabled_until: until.optional() }),
+      ),
     }),
   ]),
   meta: z.strictObject({ pending_changes: exactCount, next_after: z.string().optional() }),
 });
 
-function addressesOfSubnet(path: string) {
+function addressesOfSubnet(path: string, more: Readonly<{ wait?: z.ZodOptional<z.ZodString> }> = {}) {
   return {
     method: 'GET',
     path,
     scope: 'customer',
     request: {
-      params: z.strictObject({ subnet_id: z.string().regex(SUBNET_ID) }),
+      params: z.strictObject({ subnet_id: z.string().meta({ type: 'integer', minimum: 1 }) }),
       query: z.strictObject({
         view: z.enum(['ips', 'ranges']).optional(),
-        after: z.string().optional(),
+        fields: z.literal('until').optional(),
+        after: z.string().meta(textOf('ipv4', 'ipv6')).optional(),
         limit: z.coerce.number().int().min(1).max(PAGE_MAX).optional(),
+        ...more,
+        ...numbersQuery,
       }),
     },
     answers: { 200: addressList, ...CUSTOMER_PROBLEMS, ...problemAnswers(403, 404) },
@@ -86,17 +114,22 @@ function addressesOfSubnet(path: string) {
 }
 
 const showSubnet = addressesOfSubnet('/subnets/{subnet_id}');
-const showPending = addressesOfSubnet('/subnets/{subnet_id}/pending');
+/** `wait`: how long to wait for all of it to be deployed, or for another count of what is not. */
+const showPending = addressesOfSubnet('/subnets/{subnet_id}/pending', {
+  wait: z.string().meta({ format: 'duration', description: 'At most a minute.' }).optional(),
+});
 
 /** What shows subnets. @public what describes the API is made from it */
 export const SUBNET_OPERATIONS: readonly Operation[] = [listSubnets, showSubnet, showPending];
 
 /** What shows subnets, carried out. */
-export function subnetRoutes(views: SubnetViews): readonly Route[] {
+export function subnetRoutes(dependencies: SubnetDependencies): readonly Route[] {
+  const { views, clock } = dependencies;
+  const wait = openWaiting(clock);
   return [
     { ...listSubnets, handle: [refuseQuery, (_request, response) => sendSubnets(response, views)] },
-    { ...showSubnet, handle: [(request, response) => sendSubnet(request, response, views, false)] },
-    { ...showPending, handle: [(request, response) => sendSubnet(request, response, views, true)] },
+    { ...showSubnet, handle: [(request, response) => sendSubnet(request, response, views)] },
+    { ...showPending, handle: [(request, response) => sendSubnet(request, response, views, wait)] },
   ];
 }
 
@@ -128,11 +161,18 @@ async function sendSubnet(
   request: Request,
   response: Response,
   views: SubnetViews,
-  pendingOnly: boolean,
+  waitForCount?: WaitForCount,
 ): Promise<void> {
-  const query = listingQuery(request);
+  const pendingOnly = waitForCount !== undefined;
+  const query = listingQuery(request, pendingOnly);
   if ('problem' in query) return sendProblem(response, query.problem);
-  const found = await findSubnet(String(request.params['subnet_id']), callerOf(response).customer.customerId, views);
+  const find = (): ReturnType<typeof findSubnet> =>
+    findSubnet(String(request.params['subnet_id']), callerOf(response).customer.customerId, views);
+  let found = await find();
+  if (!('problem' in found) && query.waitMilliseconds > 0) {
+    await waitForCount?.(async () => pendingCount(await find()), query.waitMilliseconds, response);
+    found = await find();
+  }
   if ('problem' in found) return sendProblem(response, found.problem);
   const after = query.after;
   if (after !== undefined && after.version !== found.status.range.version) {
@@ -142,9 +182,13 @@ async function sendSubnet(
     );
   }
   if (response.headersSent) return;
-  // Nobody reads the rows of an answer to HEAD.
-  if (request.method === 'HEAD') response.setHeader('Content-Type', LISTING_TYPE).end();
+  // An answer to HEAD has no rows.
+  if (request.method === 'HEAD') response.setHeader('Content-Type', jsonType(response)).end();
   else await sendListing(response, { status: found.status, pendingOnly, ...query });
+}
+
+function pendingCount(found: Awaited<ReturnType<typeof findSubnet>>): bigint {
+  return 'problem' in found ? 0n : found.status.pending.countWithin(found.status.range);
 }
 
 async function findSubnet(
@@ -160,13 +204,23 @@ async function findSubnet(
   return status === undefined ? { problem: problems.notFound } : { status };
 }
 
-type ListingQuery = Readonly<{ view: 'ips' | 'ranges'; after: Address | undefined; limit: number }>;
+type ListingQuery = Readonly<{
+  view: 'ips' | 'ranges';
+  showsUntil: boolean;
+  after: Address | undefined;
+  limit: number;
+  waitMilliseconds: number;
+}>;
 
-function listingQuery(request: Request): ListingQuery | Readonly<{ problem: Problem }> {
-  const errors: Record<string, readonly string[]> = { ...queryErrors(request, ['view', 'after', 'limit']) };
-  const { view = 'ips', after: afterText, limit: limitText } = request.query;
+const LISTING_FIELDS = ['view', 'fields', 'after', 'limit'];
+
+function listingQuery(request: Request, mayWait: boolean): ListingQuery | Readonly<{ problem: Problem }> {
+  const known = mayWait ? [...LISTING_FIELDS, 'wait'] : LISTING_FIELDS;
+  const errors: Record<string, readonly string[]> = { ...queryErrors(request, known) };
+  const { view = 'ips', fields, after: afterText, limit: limitText, wait: waitText } = request.query;
   const blame = (name: string, message: string): readonly string[] => (errors[name] ??= [message]);
   if (view !== 'ips' && view !== 'ranges') blame('view', 'must be ips or ranges.');
+  if (fields !== undefined && fields !== 'until') blame('fields', 'must be until.');
   if (view === 'ranges') {
     for (const name of ['after', 'limit'])
       if (request.query[name] !== undefined) blame(name, 'does not go with view=ranges, which is complete.');
@@ -183,6 +237,14 @@ function listingQuery(request: Request): ListingQuery | Readonly<{ problem: Prob
     if (isAddressProblem(parsed)) blame('after', parsed.problem);
     else after = parsed;
   }
+  const waitMilliseconds = typeof waitText === 'string' ? waitOf(waitText) : 0;
+  if (waitMilliseconds === undefined) blame('wait', 'must be a duration of at most a minute, such as PT30S.');
   if (Object.keys(errors).length > 0) return { problem: invalid(errors) };
-  return { view: view === 'ranges' ? 'ranges' : 'ips', after, limit };
+  return {
+    view: view === 'ranges' ? 'ranges' : 'ips',
+    showsUntil: fields === 'until',
+    after,
+    limit,
+    waitMilliseconds: waitMilliseconds ?? 0,
+  };
 }

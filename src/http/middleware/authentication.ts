@@ -1,33 +1,81 @@
 import { hash } from 'node:crypto';
-import type { RequestHandler } from 'express';
+import type { Request, RequestHandler } from 'express';
+import { isAddressProblem } from '../../addresses/address-problem.ts';
+import { parseCidr, rangeOfCidr } from '../../addresses/cidr.ts';
+import { RangeSet } from '../../addresses/range-set.ts';
+import { epochMilliseconds } from '../../domain/instants.ts';
+import type { Clock } from '../../ports/clock.ts';
 import type { CustomerView } from '../../projections/ip-control/customer-view.ts';
 import type { TokenView } from '../../projections/ip-control/token-view.ts';
-import type { Views } from '../../projections/engine/view-cache.ts';
-import { problems, sendProblem } from '../problems.ts';
-import { bearerToken, contextOf } from './request-context.ts';
+import type { Views } from '../../projections/engine/keyed-views.ts';
+import { type Problem, problems, sendProblem } from '../problems.ts';
+import { clientAddress } from './client-address.ts';
+import { bearerToken, callerOf, contextOf } from './request-context.ts';
+
+export type AuthenticationDependencies = Readonly<{
+  views: Readonly<{ tokens: Views<TokenView>; customers: Views<CustomerView> }>;
+  clock: Clock;
+  /** Notes that a token was used; to be called as often as it is; no request waits for it. */
+  noteUse: (sha256: string, token: TokenView) => void;
+}>;
+
+const READ_ONLY: Problem = { status: 403, message: 'this token may only read.' };
+const DISABLED: Problem = { status: 403, message: 'this account is disabled.' };
+const ELSEWHERE: Problem = { status: 403, message: 'this token may not be used from this address.' };
 
 /**
  * Finds out who is calling. It lets strangers pass, so that they can be counted: `requireCaller` stops them.
- * Tokens have 256 random bits and are looked up by their SHA-256, so how long a look-up takes says nothing about a token.
+ * Tokens have 256 random bits and are looked up by their SHA-256, so how long a look-up takes says nothing about a token. One that is
+ * disabled or has expired is a stranger's.
  */
-export function identifyCaller(
-  views: Readonly<{ tokens: Views<TokenView>; customers: Views<CustomerView> }>,
-): RequestHandler {
+export function identifyCaller({ views, clock, noteUse }: AuthenticationDependencies): RequestHandler {
   return async (request, response, next) => {
     const token = bearerToken(request);
     if (token !== undefined) {
       const sha256 = hash('sha256', token);
       const known = await views.tokens.get(sha256);
-      const customer = known === undefined ? undefined : await views.customers.get(String(known.customerId));
-      if (known !== undefined && customer !== undefined)
-        contextOf(response).caller = { customer, tokenId: known.tokenId };
+      const isWorth = known !== undefined && !known.isDisabled && !hasExpired(known, clock);
+      const customer = isWorth ? await views.customers.get(String(known.customerId)) : undefined;
+      if (isWorth && customer !== undefined) {
+        contextOf(response).caller = { customer, tokenId: known.tokenId, token: known };
+        noteUse(sha256, known);
+      }
     }
     next();
   };
 }
 
-/** 401 for everybody without a valid token. */
-export const requireCaller: RequestHandler = (_request, response, next) => {
-  if (contextOf(response).caller === undefined) sendProblem(response, problems.authenticationRequired);
-  else next();
+function hasExpired({ expiresAt }: TokenView, clock: Clock): boolean {
+  return expiresAt !== null && clock.now().epochMilliseconds >= epochMilliseconds(expiresAt);
+}
+
+/** 401 without a valid token, 403 for what a token may not, and for a customer that is disabled. */
+export const requireCaller: RequestHandler = (request, response, next) => {
+  if (contextOf(response).caller === undefined) return sendProblem(response, problems.authenticationRequired);
+  const { customer, token } = callerOf(response);
+  if (customer.standing !== 'enabled') return sendProblem(response, DISABLED);
+  if (!isAllowedFrom(request, token)) return sendProblem(response, ELSEWHERE);
+  if (token.readOnly && request.method !== 'GET' && request.method !== 'HEAD') return sendProblem(response, READ_ONLY);
+  next();
 };
+
+function isAllowedFrom(request: Request, token: TokenView): boolean {
+  if (token.allowedAddresses === null) return true;
+  const address = clientAddress(request.ip);
+  return address !== undefined && allowedSet(token.allowedAddresses).contains(address);
+}
+
+const allowedSets = new WeakMap<readonly string[], RangeSet>();
+
+function allowedSet(cidrs: readonly string[]): RangeSet {
+  const known = allowedSets.get(cidrs);
+  if (known !== undefined) return known;
+  const set = RangeSet.from(
+    cidrs.flatMap((text) => {
+      const cidr = parseCidr(text);
+      return isAddressProblem(cidr) ? [] : [rangeOfCidr(cidr)];
+    }),
+  );
+  allowedSets.set(cidrs, set);
+  return set;
+}

@@ -1,8 +1,7 @@
 import { isAddressProblem } from '../../addresses/address-problem.ts';
-import { formatAddress, parseAddress } from '../../addresses/address.ts';
-import { ipv4Text } from '../../addresses/address-text.ts';
+import { type Address, formatAddress, parseAddress } from '../../addresses/address.ts';
 
-/** Whoever names an address that is none is one client with all others that do so. */
+/** Clients whose address can't be read count as one client. */
 const UNKNOWN = 'unknown';
 /** `::ffff:0:0/96` (RFC 4291, 2.5.5.2). */
 const MAPPED = 0xffffn;
@@ -17,10 +16,17 @@ export function bareAddress(text: string): string {
 
 /** Whom a request without a token is counted for: an IPv4 address, an IPv6 address's /64. An IPv4-mapped address is the IPv4 address. */
 export function clientOf(text: string | undefined): string {
-  const address = parseAddress(bareAddress(text ?? ''));
-  if (isAddressProblem(address)) return UNKNOWN;
+  const address = clientAddress(text);
+  if (address === undefined) return UNKNOWN;
   if (address.version === 4) return formatAddress(address);
-  const { value } = address;
-  if (value >> 32n === MAPPED) return ipv4Text(Number(value & 0xffff_ffffn));
-  return `${formatAddress({ version: 6, value: (value >> HOST_BITS) << HOST_BITS })}/${HOST_BITS}`;
+  return `${formatAddress({ version: 6, value: (address.value >> HOST_BITS) << HOST_BITS })}/${HOST_BITS}`;
+}
+
+/** The address that a request comes from; an IPv4-mapped one is the IPv4 address. `undefined` where the text is none. */
+export function clientAddress(text: string | undefined): Address | undefined {
+  const address = parseAddress(bareAddress(text ?? ''));
+  if (isAddressProblem(address)) return undefined;
+  if (address.version === 6 && address.value >> 32n === MAPPED)
+    return { version: 4, value: Number(address.value & 0xffff_ffffn) };
+  return address;
 }

@@ -1,6 +1,6 @@
 import { raw, type RequestHandler } from 'express';
 import type { z } from 'zod';
-import { type FieldErrors, invalid, type Problem, problems, sendProblem } from '../problems.ts';
+import { bodyTooLarge, type FieldErrors, invalid, type Problem, problems, sendProblem } from '../problems.ts';
 import { repeatedFields } from './repeated-fields.ts';
 import { requireWhole } from './whole-requests.ts';
 
@@ -13,21 +13,35 @@ const UTF8 = new TextDecoder('utf-8', { fatal: true });
 const FIELDS_MAX = 100;
 
 /** 415 for a body that does not say that it is JSON. A request without any body goes on and is told what is missing. */
-const requireJson: RequestHandler = (request, response, next) => {
-  const { 'content-length': length, 'content-type': type, 'transfer-encoding': encoding } = request.headers;
-  const hasBody = length !== '0' && (length ?? encoding) !== undefined;
-  if ((hasBody || type !== undefined) && !JSON_TYPE.test(type ?? '')) sendProblem(response, problems.wrongContentType);
-  // Said at once: the parser would read all of it first.
-  else if (Number(length ?? 0) > BODY_BYTES_MAX) sendProblem(response, problems.bodyTooLarge);
-  else next();
-};
+function requireJson(bytesMax: number): RequestHandler {
+  return (request, response, next) => {
+    const { 'content-length': length, 'content-type': type, 'transfer-encoding': encoding } = request.headers;
+    const hasBody = length !== '0' && (length ?? encoding) !== undefined;
+    if ((hasBody || type !== undefined) && !JSON_TYPE.test(type ?? ''))
+      sendProblem(response, problems.wrongContentType);
+    // Said at once: the parser would read all of it first.
+    else if (Number(length ?? 0) > bytesMax) sendProblem(response, bodyTooLarge(bytesMax));
+    else next();
+  };
+}
 
-/** Has all of a JSON body read, as bytes. */
-export const jsonBody: readonly RequestHandler[] = [
-  requireJson,
-  raw({ limit: BODY_BYTES_MAX, type: () => true }),
-  requireWhole,
-];
+/** Has all of a JSON body read, as bytes; 413 for a larger one. */
+export function jsonBodyUpTo(bytesMax: number): readonly RequestHandler[] {
+  const read = raw({ limit: bytesMax, type: () => true });
+  const readWithin: RequestHandler = (request, response, next) =>
+    read(request, response, (error?: unknown) => {
+      if (isTooLarge(error)) sendProblem(response, bodyTooLarge(bytesMax));
+      else next(error);
+    });
+  return [requireJson(bytesMax), readWithin, requireWhole];
+}
+
+function isTooLarge(error: unknown): boolean {
+  return typeof error === 'object' && error !== null && 'status' in error && error.status === 413;
+}
+
+/** Has all of a JSON body of customers read, as bytes. */
+export const jsonBody: readonly RequestHandler[] = jsonBodyUpTo(BODY_BYTES_MAX);
 
 /** A body as it was read, and which of its fields are there more than once: that takes as long again as reading it. */
 export type ReadBody = Readonly<{ sent: unknown; length: number; repeated: () => FieldErrors }>;
@@ -71,7 +85,7 @@ function checked<T>(
     return { problem: invalid({ ...known, body: ['must be a JSON object.'] }) };
   }
   const parsed = schema.safeParse(body);
-  if (!parsed.success) return { problem: invalid(withoutMore(known, errorsByField(parsed.error.issues))) };
+  if (!parsed.success) return { problem: invalid(withoutMore(known, fieldErrors(parsed.error.issues))) };
   return Object.keys(known).length > 0 ? { problem: invalid(known) } : { value: parsed.data };
 }
 
@@ -81,7 +95,8 @@ function withoutMore(known: FieldErrors, others: FieldErrors): FieldErrors {
   return Object.fromEntries([...Object.entries(known), ...more].slice(0, FIELDS_MAX));
 }
 
-function errorsByField(issues: readonly z.core.$ZodIssue[]): Record<string, string[]> {
+/** What is wrong with a value, by field as the client sent it. */
+export function fieldErrors(issues: readonly z.core.$ZodIssue[]): Record<string, string[]> {
   const errors = new Map<string, string[]>();
   const add = (field: string, message: string): void => {
     const messages = errors.get(field);

@@ -2,13 +2,23 @@ import { randomUUID } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import type { Request, Response } from 'express';
 import { invariant } from '../../kernel/invariant.ts';
+import type { AdminPrincipal } from '../admin/access.ts';
+import type { TokenView } from '../../projections/ip-control/token-view.ts';
 import type { CustomerView } from '../../projections/ip-control/customer-view.ts';
 
 /** Who is calling: a customer, through one of its tokens. */
-export type Caller = Readonly<{ customer: CustomerView; tokenId: string }>;
+export type Caller = Readonly<{ customer: CustomerView; tokenId: string; token: TokenView }>;
 
 /** What the middlewares find out about one request. */
-export type RequestContext = { requestId: string; startedMilliseconds: number; caller: Caller | undefined };
+export type RequestContext = {
+  requestId: string;
+  /** Of the trace that the request is part of, where its client says so (W3C Trace Context). */
+  traceId: string | undefined;
+  startedMilliseconds: number;
+  caller: Caller | undefined;
+  /** Who asks for a page, or calls the administration API. */
+  principal: AdminPrincipal | undefined;
+};
 
 declare global {
   // Express's own way for types to say what `response.locals` holds.
@@ -25,10 +35,24 @@ const SANE_REQUEST_ID = /^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$/;
 export function openContext(request: Request, response: Response): RequestContext {
   const incoming = request.headers['x-request-id'];
   const requestId = typeof incoming === 'string' && SANE_REQUEST_ID.test(incoming) ? incoming : randomUUID();
-  const context = { requestId, startedMilliseconds: performance.now(), caller: undefined };
+  const traceId = traceIdOf(request.headers.traceparent);
+  const context = {
+    requestId,
+    traceId,
+    startedMilliseconds: performance.now(),
+    caller: undefined,
+    principal: undefined,
+  };
   response.locals.context = context;
   response.setHeader('X-Request-Id', requestId);
   return context;
+}
+
+/** W3C Trace Context: version, trace, parent, flags; later versions may append to it. An id of zeros is none. */
+const TRACE_PARENT = /^(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}(?:$|-)/;
+
+function traceIdOf(traceparent: string | readonly string[] | undefined): string | undefined {
+  return typeof traceparent === 'string' ? TRACE_PARENT.exec(traceparent)?.[1] : undefined;
 }
 
 /** The context of a response that passed `openContext`. */
@@ -55,6 +79,13 @@ export function callerOf(response: Response): Caller {
   const { caller } = contextOf(response);
   invariant(caller, 'the route is behind authentication');
   return caller;
+}
+
+/** Who asks, of a request that passed the authentication of administrators. @public for the routes of administration */
+export function principalOf(response: Response): AdminPrincipal {
+  const { principal } = contextOf(response);
+  invariant(principal, 'the route is behind authentication');
+  return principal;
 }
 
 /** The bearer token of a request. */

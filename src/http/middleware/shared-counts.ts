@@ -3,15 +3,18 @@ import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
 import { windowCounts } from './window-counts.ts';
 
-/** After a failure the shared count is left alone for this long: nobody waits for a store that is away, request after request. */
+/** After a failure the shared count is left alone for this long: no request waits for a store that is away, request after request. */
 const LEFT_ALONE_MILLISECONDS = 5_000;
 
 /**
  * One count for all servers. While the store that keeps it is away each server counts for itself: a limit that is not exact is
  * better than no answer.
  */
-export function sharedCounts(shared: Store, { clock, log }: Readonly<{ clock: Clock; log: Log }>): Store {
-  const own = windowCounts(clock);
+export function sharedCounts(
+  shared: Store,
+  { clock, log, windowMilliseconds }: Readonly<{ clock: Clock; log: Log; windowMilliseconds?: number }>,
+): Store {
+  const own = windowCounts(clock, windowMilliseconds);
   let leftAloneUntil = Number.NEGATIVE_INFINITY;
 
   return {
@@ -20,6 +23,7 @@ export function sharedCounts(shared: Store, { clock, log }: Readonly<{ clock: Cl
       void shared.init?.(options);
       void own.init?.(options);
     },
+    get: (key) => onEither((store) => store.get?.(key)),
     increment: (key) => onEither((store) => store.increment(key)),
     decrement: (key) => onEither((store) => store.decrement(key)),
     resetKey: (key) => onEither((store) => store.resetKey(key)),

@@ -261,7 +261,7 @@ async function* piecesOf(stream: Readable): AsyncGenerator<Buffer, void, undefin
   }
 }
 
-/** What is wrong with a file's name; a name that leads somewhere else is nobody's mistake. */
+/** What is wrong with a file's name; a name that leads somewhere else is an attack. */
 function fileNameProblem(fileName: string | undefined): string | undefined {
   if (fileName === undefined || fileName === '') return 'must have a file name.';
   if (/[/\\]/.test(fileName)) return 'must have a file name without a path.';

@@ -7,9 +7,9 @@ type Window = { hits: number; endsAt: number };
  * Counts in the memory of this server. A window begins with the first request of a key and is over after `windowMs` by the monotonic clock,
  * whatever becomes of the wall clock; that tells only what to call its end.
  */
-export function windowCounts(clock: Clock): Store {
+export function windowCounts(clock: Clock, windowMillisecondsAtFirst = 60_000): Store {
   const windows = new Map<string, Window>();
-  let windowMilliseconds = 60_000;
+  let windowMilliseconds = windowMillisecondsAtFirst;
   let sweepAt = Number.NEGATIVE_INFINITY;
 
   return {

@@ -1,14 +1,14 @@
 import type { Response } from 'express';
 import { z } from 'zod';
-import { explain, sendJson } from '../problems.ts';
+import { explain, sendJson, VIEWS_CATCH_UP } from '../problems.ts';
 import type { Operation, Route } from '../route.ts';
 
 /**
- * What `/readyz` asks for: each check's name, and why it is not ready (`undefined`: it is); and whether the log was restored, which
- * keeps nobody from being served.
+ * What `/readyz` asks for: each check's name, and why it is not ready (`undefined`: it is); whether the log was restored, which
+ * keeps no client from being served; and the version of edgeward.
  */
 export type Readiness = () => Promise<
-  Readonly<{ checks: Readonly<Record<string, string | undefined>>; restored: boolean }>
+  Readonly<{ checks: Readonly<Record<string, string | undefined>>; restored: boolean; version: string }>
 >;
 
 const health = {
@@ -22,6 +22,7 @@ const health = {
 const readinessOf = <S extends string>(status: S) =>
   z.strictObject({
     status: z.literal(status),
+    version: z.string(),
     checks: z.record(z.string(), z.string()),
     restored: z.literal(true).optional(),
   });
@@ -45,11 +46,13 @@ export function healthRoutes(readiness: Readiness): readonly Route[] {
 }
 
 async function sendReadiness(readiness: Readiness, response: Response): Promise<void> {
-  const { checks: found, restored } = await readiness();
+  const { checks: found, restored, version } = await readiness();
   const checks = Object.entries(found);
   const isReady = checks.every(([, problem]) => problem === undefined);
   const shown = Object.fromEntries(checks.map(([name, problem]) => [name, problem ?? 'ok']));
-  if (!isReady) explain(response, shown);
-  const body = { status: isReady ? 'ready' : 'not ready', checks: shown, ...(restored ? { restored } : {}) };
+  const { projections: behind, ...stores } = found;
+  const isBehind = behind !== undefined && Object.values(stores).every((problem) => problem === undefined);
+  if (!isReady) explain(response, isBehind ? VIEWS_CATCH_UP : shown);
+  const body = { status: isReady ? 'ready' : 'not ready', version, checks: shown, ...(restored ? { restored } : {}) };
   sendJson(response, isReady ? 200 : 503, body);
 }

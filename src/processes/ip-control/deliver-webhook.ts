@@ -1,12 +1,13 @@
 import type { Aggregate } from '../../commands/aggregate.ts';
-import type { CustomerState, Registered } from '../../commands/ip-control/customer-state.ts';
+import type { CustomerState } from '../../commands/ip-control/customer-state.ts';
 import type { CustomerCommand } from '../../commands/ip-control/customer.ts';
 import type { RegionState } from '../../commands/ip-control/region-state.ts';
 import type { RegionCommand } from '../../commands/ip-control/region.ts';
 import type { WebhookDeliveryCommand, WebhookDeliveryState } from '../../commands/ip-control/webhook-delivery.ts';
 import type { CommitSettled, CustomerEvent } from '../../events/ip-control/customer.ts';
 import type { RegionEvent } from '../../events/ip-control/region.ts';
-import { type ListKind, prefixListName } from '../../events/ip-control/vocabulary.ts';
+import { deliveryId, notificationBody } from '../../domain/ip-control/webhook-notification.ts';
+import type { ListKind } from '../../events/ip-control/vocabulary.ts';
 import type { WebhookDeliveryEvent } from '../../events/ip-control/webhook-delivery.ts';
 import { BoundedMap } from '../../kernel/bounded-map.ts';
 import type { RecordedEvent } from '../../kernel/event.ts';
@@ -26,6 +27,8 @@ export type Notification = Readonly<{
   completedAt: string;
   /** The number of the next try, from 1. */
   attempt: number;
+  /** The number of the first try since it was asked for again; absent: it was not. */
+  first?: number;
   /** The last try, which failed: the next one keeps its distance from it. */
   failed: Mark | null;
 }>;
@@ -35,7 +38,8 @@ export type DeliverWebhookState = Readonly<{ queue: readonly Notification[] }>;
 
 export type DeliverWebhookDuty = Duty<'DeliverWebhook', Notification>;
 
-type Watched = CommitSettled | WebhookDeliveryEvent;
+type DeliveryEvent = Exclude<WebhookDeliveryEvent, { type: 'WebhookTested' }>;
+type Watched = CommitSettled | DeliveryEvent;
 
 /** Owes the oldest notification of each customer and region, so that they arrive in order; the next one only when it is delivered or given up. */
 export function deliverWebhook(
@@ -44,7 +48,14 @@ export function deliverWebhook(
   return {
     name: 'deliver-webhook',
     version: 2,
-    handles: ['CommitCompleted', 'CommitFailed', 'WebhookDelivered', 'WebhookAttemptFailed', 'WebhookAbandoned'],
+    handles: [
+      'CommitCompleted',
+      'CommitFailed',
+      'WebhookDelivered',
+      'WebhookAttemptFailed',
+      'WebhookAbandoned',
+      'WebhookRedeliveryRequested',
+    ],
     keysOf: (event) => [
       'customerId' in event.data
         ? `${event.data.customerId}/${event.data.regionId}`
@@ -77,6 +88,10 @@ function evolve(
       const rest = queue.filter((waiting) => !isAbout(waiting, event));
       return rest.length === 0 ? undefined : { queue: rest };
     }
+    case 'WebhookRedeliveryRequested': {
+      if (queue.some((waiting) => isAbout(waiting, event))) return state;
+      return { queue: [...queue, { ...event.data, first: event.data.attempt, failed: null }] };
+    }
     case 'WebhookAttemptFailed': {
       const attempt = event.data.attempt + 1;
       const failed = markOf(event);
@@ -96,7 +111,7 @@ function notificationOf(event: RecordedEvent<CommitSettled>): Notification {
   return { customerId, regionId, commitSetId, list, status, completedAt, attempt: 1, failed: null };
 }
 
-function isAbout(waiting: Notification, event: WebhookDeliveryEvent): boolean {
+function isAbout(waiting: Notification, event: RecordedEvent<DeliveryEvent>): boolean {
   return waiting.commitSetId === event.data.commitSetId && waiting.status === event.data.status;
 }
 
@@ -112,6 +127,12 @@ export type DeliverWebhookDependencies = Readonly<{
   retries: number;
 }>;
 
+/** What is recorded of one try. */
+type Outcome = Extract<
+  WebhookDeliveryCommand,
+  { type: 'RecordWebhookDelivered' | 'RecordWebhookAttemptFailed' | 'RecordWebhookAbandoned' }
+>;
+
 const REGIONS_MAX = 1_000;
 
 /** Makes one try, and records what came of it. */
@@ -123,8 +144,14 @@ export function performDeliverWebhook(dependencies: DeliverWebhookDependencies):
     const { commitSetId, customerId, regionId, status, attempt } = data;
     const { state } = await customers.state(customerId);
     const command = await attemptDelivery(data, state, dependencies, signal);
-    const fields = { customerId, regionId, commitSetId, status, attempt, result: command.type };
+    const names = {
+      customer: state.phase === 'registered' ? state.name : String(customerId),
+      region: await regionName(regionId),
+    };
+    const fields = { customerId, regionId, ...names, commitSetId, status, attempt, result: command.type };
     if (command.type === 'RecordWebhookDelivered') log.info(fields, 'webhook');
+    else if (command.type === 'RecordWebhookAbandoned')
+      log.error({ ...fields, because: command.data.because }, 'webhook was given up');
     else log.warn({ ...fields, because: command.data.because }, 'webhook was not delivered');
     await deliveries.handle(commitSetId, command, { actor: 'system:deliver-webhook', requestId: id });
   };
@@ -134,10 +161,10 @@ export function performDeliverWebhook(dependencies: DeliverWebhookDependencies):
     state: CustomerState,
     { sender, clock }: DeliverWebhookDependencies,
     signal: AbortSignal,
-  ): Promise<WebhookDeliveryCommand> {
-    const { commitSetId, customerId, regionId, status, attempt } = notification;
+  ): Promise<Outcome> {
+    const { commitSetId, customerId, regionId, status, attempt, first = 1 } = notification;
     const about = { commitSetId, customerId, regionId, status, attempt };
-    const abandoned = (because: string): WebhookDeliveryCommand => ({
+    const abandoned = (because: string): Outcome => ({
       type: 'RecordWebhookAbandoned',
       data: { ...about, because },
     });
@@ -147,21 +174,26 @@ export function performDeliverWebhook(dependencies: DeliverWebhookDependencies):
     if (secret === undefined) return abandoned('the webhook secret is missing; rotate it');
     const earlier = state.earlierWebhookSecrets.filter(({ signs }) => signs);
     const earlierSecrets = await Promise.all(earlier.map(({ secretId }) => secrets.get(secretId)));
+    const began = clock.monotonicMilliseconds();
+    const told = { ...notification, customer: state, region: await regionName(regionId) };
     const result = await sender.send(
       {
         url: state.settings.webhookUrl,
-        messageId: `msg_${commitSetId}_${status}`,
+        messageId: deliveryId(commitSetId, status),
         timestampSeconds: () => Math.floor(clock.now().epochMilliseconds / 1000),
-        body: notificationBody(notification, state, await regionName(regionId)),
+        body: notificationBody('commit_completed', told),
         secret,
         // One that is being retired has left the secret store a moment before its event.
         earlierSecrets: earlierSecrets.filter((value) => value !== undefined),
       },
       signal,
     );
-    if (result.delivered) return { type: 'RecordWebhookDelivered', data: { ...about, httpStatus: result.status } };
-    const { because } = result;
-    return attempt > retries ? abandoned(because) : { type: 'RecordWebhookAttemptFailed', data: { ...about, because } };
+    const milliseconds = Math.round(clock.monotonicMilliseconds() - began);
+    if (result.delivered)
+      return { type: 'RecordWebhookDelivered', data: { ...about, httpStatus: result.status, milliseconds } };
+    const { because, status: httpStatus } = result;
+    const data = { ...about, because, milliseconds, ...(httpStatus === undefined ? {} : { httpStatus }) };
+    return { type: attempt - first >= retries ? 'RecordWebhookAbandoned' : 'RecordWebhookAttemptFailed', data };
   }
 }
 
@@ -178,21 +210,8 @@ function rememberedNames(regions: DeliverWebhookDependencies['regions']): (regio
   };
 }
 
-/** The specification's seven fields, and nothing else. */
-function notificationBody(notification: Notification, customer: Registered, region: string): string {
-  return JSON.stringify({
-    event: 'commit_completed',
-    commit_set_id: notification.commitSetId,
-    customer: customer.name,
-    prefix_list_name: prefixListName(customer.listName, notification.list),
-    region,
-    status: notification.status,
-    completed_at: notification.completedAt,
-  });
-}
-
 const SECRETS_MAX = 10_000;
-/** Whoever puts another value in place waits no longer than this for it to be used. */
+/** A value that replaces a secret is in use after this time at the latest. */
 const REMEMBERED_MILLISECONDS = 1_000;
 
 type Remembered = Readonly<{ value: Promise<string | undefined>; until: number }>;

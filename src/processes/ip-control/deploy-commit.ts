@@ -86,8 +86,10 @@ async function deploy(
   if (carried === undefined || state.phase === 'unregistered') return;
   const name = prefixListName(state.listName, list);
   const region = (await regions.state(regionId)).state;
+  const names = { customer: state.name, region: region.phase === 'created' ? region.name : String(regionId) };
+  const fields = { customerId, regionId, ...names, list: name };
   if (routersOf(region).length === 0)
-    log.warn({ regionId, list: name }, 'the region has no routers: there is nothing to push to');
+    log.warn({ regionId, region: names.region, list: name }, 'the region has no routers: there is nothing to push to');
   const push: RegionPush = {
     duty,
     region,
@@ -101,18 +103,23 @@ async function deploy(
   // A shutdown in the middle is no failure of a router: the commit stays requested and is deployed after the restart.
   if (signal.aborted) throw signal.reason;
   if (step === undefined) {
-    log.info({ customerId, regionId, list: name, commitSetId, attempt }, 'a newer attempt goes on with the commit');
+    log.info({ ...fields, commitSetId, attempt }, 'a newer attempt goes on with the commit');
     return;
   }
-  warnOfKept({ customerId, regionId, list: name }, step.outcomes, log);
-  await recordSaving({ regionId, list: name, requestId: duty.id }, step.outcomes, dependencies);
+  warnOfKept(fields, step.outcomes, log);
+  await recordSaving({ regionId, region: names.region, list: name, requestId: duty.id }, step.outcomes, dependencies);
   // A router that has been brought up to date meanwhile counts.
-  await record(push, asCounted(step, (await regions.state(regionId)).state), dependencies);
+  await record(push, fields, asCounted(step, (await regions.state(regionId)).state), dependencies);
 }
 
 /** Says which routers could not save what they hold now, and which of those that could not before have. */
 async function recordSaving(
-  { regionId, list, requestId }: Readonly<{ regionId: number; list: string; requestId: string }>,
+  {
+    regionId,
+    region,
+    list,
+    requestId,
+  }: Readonly<{ regionId: number; region: string; list: string; requestId: string }>,
   outcomes: readonly RouterOutcome[],
   { regions, log }: Pick<DeployCommitDependencies, 'regions' | 'log'>,
 ): Promise<void> {
@@ -125,7 +132,7 @@ async function recordSaving(
   const unsaved = new Set(routersOf(state).flatMap(({ router, unsaved: why }) => (why === undefined ? [] : [router])));
   for (const { router, result, untouched, saved, because = 'it could not be saved' } of outcomes) {
     if (saved === false) {
-      log.warn({ regionId, router, list, because }, NOT_SAVED);
+      log.warn({ regionId, region, router, list, because }, NOT_SAVED);
       await told({ type: 'RecordRouterNotSaved', data: { router, because } });
     } else if (result === 'confirmed' && !untouched && unsaved.has(router))
       await told({ type: 'RecordRouterSaved', data: { router } });
@@ -149,14 +156,15 @@ function warnOfKept(
 
 async function record(
   push: RegionPush,
+  ofList: Readonly<Record<string, unknown>>,
   step: Step,
   { customers, clock, log }: DeployCommitDependencies,
 ): Promise<void> {
-  const { duty, list: name, prefixes } = push;
+  const { duty, prefixes } = push;
   const { customerId, step: number, ...commit } = duty.data;
   const { outcomes, sliced, late } = step;
   const total = prefixes.length;
-  const fields = { customerId, regionId: commit.regionId, list: name, commitSetId: commit.commitSetId };
+  const fields = { ...ofList, commitSetId: commit.commitSetId };
   const told = async (command: CustomerCommand): Promise<void> => {
     const answer = await customers.handle(customerId, command, { actor: 'system:deploy-commit', requestId: duty.id });
     if (isRefusal(answer)) throw new Error(`the outcome of commit ${duty.id} was refused: ${answer.because}`);

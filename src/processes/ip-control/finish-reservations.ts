@@ -5,17 +5,18 @@ import { DIRECTORY_ID, type DirectoryCommand, type DirectoryState } from '../../
 import type { RegionState } from '../../commands/ip-control/region-state.ts';
 import type { RegionCommand } from '../../commands/ip-control/region.ts';
 import type { CustomerEvent } from '../../events/ip-control/customer.ts';
-import type { DirectoryEvent } from '../../events/ip-control/directory.ts';
+import type { EventOf } from '../../events/codec.ts';
+import type { DirectoryEvent, RegionNameReleased } from '../../events/ip-control/directory.ts';
 import type { OperatorSecretEvent } from '../../events/ip-control/operator-secrets.ts';
 import type { RegionEvent } from '../../events/ip-control/region.ts';
 import type { RestoreEvent } from '../../events/ip-control/restore.ts';
 import type { CustomerSettings } from '../../events/ip-control/vocabulary.ts';
 import type { Refusal } from '../../kernel/decider.ts';
 import type { RecordedEvent } from '../../kernel/event.ts';
-import type { Duty, Perform, Process } from '../../kernel/process.ts';
+import { type Duty, type Mark, markOf, type Perform, type Process, type Since } from '../../kernel/process.ts';
 
 type Watched =
-  | Exclude<DirectoryEvent, RestoreEvent | OperatorSecretEvent>
+  | Exclude<DirectoryEvent, RestoreEvent | OperatorSecretEvent | EventOf<typeof RegionNameReleased>>
   | Extract<CustomerEvent, { type: 'CustomerRegistered' | 'SubnetAssigned' | 'SubnetReleased' }>
   | Extract<RegionEvent, { type: 'RegionCreated' }>;
 
@@ -36,8 +37,14 @@ export type UnfinishedReservation =
 
 export type FinishReservationDuty = Duty<'FinishReservation', UnfinishedReservation>;
 
+/** `begun`: when its first step was taken; absent in states of old. */
+export type FinishReservationState = UnfinishedReservation & Readonly<{ begun?: Mark }>;
+
+/** The one who began it is left to finish it, under the own name. */
+const GRACE_MILLISECONDS = 3_000;
+
 /** Completes what a command began in the directory and did not finish in the customer's or region's stream, or the other way round. */
-export const finishReservations: Process<Watched, UnfinishedReservation, FinishReservationDuty> = {
+export const finishReservations: Process<Watched, FinishReservationState, FinishReservationDuty> = {
   name: 'finish-reservations',
   version: 1,
   handles: [
@@ -51,10 +58,18 @@ export const finishReservations: Process<Watched, UnfinishedReservation, FinishR
     'RegionCreated',
   ],
   keysOf: (event) => [keyOf(event)],
-  evolve: (_state, event) => evolve(event),
-  owed: (state) => [{ type: 'FinishReservation', id: dutyId(state), data: state }],
-  wakesIn: () => undefined,
+  evolve: (_state, event) => {
+    const unfinished = evolve(event);
+    return unfinished && { ...unfinished, begun: markOf(event) };
+  },
+  owed: ({ begun, ...data }, since) =>
+    dueIn(begun, since) > 0 ? [] : [{ type: 'FinishReservation', id: dutyId(data), data }],
+  wakesIn: ({ begun }, since) => dueIn(begun, since),
 };
+
+function dueIn(begun: Mark | undefined, since: Since): number {
+  return begun === undefined ? 0 : GRACE_MILLISECONDS - since(begun);
+}
 
 function keyOf(event: RecordedEvent<Watched>): string {
   switch (event.type) {
@@ -138,6 +153,8 @@ async function finish(
       const { customerId, subnetId, cidr, regionId, asn, metro } = data;
       // The reservation may have been released since the duty arose.
       if (!(await directory.state(DIRECTORY_ID)).state.subnets.has(subnetId)) return {};
+      const { state } = await customers.state(customerId);
+      if (state.phase === 'registered' && state.standing === 'removed') return releaseReservation(subnetId);
       return customers.handle(
         customerId,
         { type: 'AssignSubnet', data: { subnetId, cidr, regionId, asn, metro } },
@@ -145,10 +162,10 @@ async function finish(
       );
     }
     case 'release':
-      return directory.handle(
-        DIRECTORY_ID,
-        { type: 'ReleaseSubnetReservation', data: { subnetId: data.subnetId } },
-        context,
-      );
+      return releaseReservation(data.subnetId);
+  }
+
+  function releaseReservation(subnetId: number): Promise<Refusal | object> {
+    return directory.handle(DIRECTORY_ID, { type: 'ReleaseSubnetReservation', data: { subnetId } }, context);
   }
 }

@@ -8,18 +8,25 @@ import { streamId } from '../../kernel/stream-name.ts';
 /** An earlier webhook secret, and how long it signs from the rotation on. */
 type Earlier = Readonly<{ secretId: string; from: Mark; milliseconds: number }>;
 
-/** The earlier webhook secrets of one customer that are not retired yet. */
-export type RetireWebhookSecretsState = Readonly<{ customerId: number; earlier: readonly Earlier[] }>;
+/** The webhook secrets of one customer that are not retired yet. `current`: the newest, which stays as long as the customer does. */
+export type RetireWebhookSecretsState = Readonly<{
+  customerId: number;
+  current: string | null;
+  earlier: readonly Earlier[];
+}>;
+
+/** So long a removed customer can still be told that its lists are empty. */
+const REMOVED_MILLISECONDS = 86_400_000;
 
 export type RetireWebhookSecretDuty = Duty<'RetireWebhookSecret', Readonly<{ customerId: number; secretId: string }>>;
 
-type Watched = Extract<CustomerEvent, { type: 'WebhookSecretRotated' | 'WebhookSecretRetired' }>;
+type Watched = Extract<CustomerEvent, { type: 'WebhookSecretRotated' | 'WebhookSecretRetired' | 'CustomerRemoved' }>;
 
-/** Owes the end of each earlier webhook secret when its time is over, or a rotation has made all of them void. */
+/** Owes the end of each earlier webhook secret when its time is over, or a rotation has made all of them void; of a removed customer's newest, too. */
 export const retireWebhookSecrets: Process<Watched, RetireWebhookSecretsState, RetireWebhookSecretDuty> = {
   name: 'retire-webhook-secrets',
-  version: 1,
-  handles: ['WebhookSecretRotated', 'WebhookSecretRetired'],
+  version: 2,
+  handles: ['WebhookSecretRotated', 'WebhookSecretRetired', 'CustomerRemoved'],
   keysOf: (event) => [streamId(event.stream)],
   evolve,
   owed: ({ customerId, earlier }, since) =>
@@ -40,12 +47,24 @@ function evolve(
   state: RetireWebhookSecretsState | undefined,
   event: RecordedEvent<Watched>,
 ): RetireWebhookSecretsState | undefined {
-  const known = state?.earlier ?? [];
-  const earlier =
-    event.type === 'WebhookSecretRetired'
-      ? known.filter(({ secretId }) => secretId !== event.data.secretId)
-      : afterRotation(known, event);
-  return earlier.length === 0 ? undefined : { customerId: Number(streamId(event.stream)), earlier };
+  const { current = null, earlier: known = [] } = state ?? {};
+  const customerId = Number(streamId(event.stream));
+  const left = (now: Omit<RetireWebhookSecretsState, 'customerId'>): RetireWebhookSecretsState | undefined =>
+    now.current === null && now.earlier.length === 0 ? undefined : { customerId, ...now };
+  switch (event.type) {
+    case 'WebhookSecretRotated':
+      return left({ current: event.data.secretId, earlier: afterRotation(known, event) });
+    case 'WebhookSecretRetired': {
+      const { secretId } = event.data;
+      const earlier = known.filter((one) => one.secretId !== secretId);
+      return left({ current: current === secretId ? null : current, earlier });
+    }
+    case 'CustomerRemoved': {
+      if (current === null) return left({ current, earlier: known });
+      const last = { secretId: current, from: markOf(event), milliseconds: REMOVED_MILLISECONDS };
+      return left({ current: null, earlier: [...known, last] });
+    }
+  }
 }
 
 function afterRotation(

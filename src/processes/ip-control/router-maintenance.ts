@@ -6,7 +6,7 @@ import type { RecordedEvent } from '../../kernel/event.ts';
 import type { Duty, Perform, Process } from '../../kernel/process.ts';
 import { reconcileRouter, type ReconcileDependencies } from './pushing/reconcile-router.ts';
 
-/** What is to be done with one router: bring it up to date, and compare it where somebody has asked for that. */
+/** What is to be done with one router: bring it up to date, and compare it where an operator has asked for that. */
 export type KeepRouterState = Readonly<{
   regionId: number;
   router: string;
@@ -90,7 +90,10 @@ export function performKeepRouter(dependencies: ReconcileDependencies): Perform<
     if (duty.type === 'CheckRouter') {
       const { checkId, prune } = duty.data;
       const look = await reconcileRouter(regionId, router, prune ? 'prune' : 'drift', dependencies, signal);
-      log.info({ regionId, router, ...look }, 'router checked');
+      log[look === undefined || look.problems.length > 0 ? 'warn' : 'info'](
+        { regionId, router, ...look },
+        'router checked',
+      );
       await record({ type: 'RecordRouterChecked', data: { router, checkId, ...resultOf(look) } });
       return;
     }

@@ -4,7 +4,7 @@ import type { ScopeEvent } from '../../events/worker-pools/scope.ts';
 import type { WorkerPoolEvent } from '../../events/worker-pools/worker-pool.ts';
 import { isRefusal } from '../../kernel/decider.ts';
 import type { RecordedEvent } from '../../kernel/event.ts';
-import type { Duty, Perform, Process } from '../../kernel/process.ts';
+import { type Duty, type Mark, markOf, type Perform, type Process, type Since } from '../../kernel/process.ts';
 
 type Watched =
   | Extract<WorkerPoolEvent, { type: 'WorkerPoolScopeAdmitted' | 'WorkerPoolScopeReleased' | 'WorkerPoolDeleted' }>
@@ -13,7 +13,17 @@ type Watched =
 type Terms = Readonly<{ priority: number; limits: ScopeLimits }>;
 
 /** What the pool's stream says about a scope, and what the scope's own stream says. */
-export type MembershipState = Readonly<{ scope: string; pool: string; admitted: Terms | null; isAdded: boolean }>;
+export type MembershipState = Readonly<{
+  scope: string;
+  pool: string;
+  admitted: Terms | null;
+  isAdded: boolean;
+  /** When one of them last said something; absent in states of old. */
+  changed?: Mark;
+}>;
+
+/** The one who began it is left to finish it, under the own name. */
+const GRACE_MILLISECONDS = 3_000;
 
 export type MembershipDuty =
   | Duty<'FollowIntoScope', Readonly<{ scope: string; pool: string }> & Terms>
@@ -35,10 +45,11 @@ export const finishMemberships: Process<Watched, MembershipState, MembershipDuty
       ? event.data.scopes.map((scope) => keyOf(event.data.pool, scope))
       : [keyOf(event.data.pool, event.data.scope)],
   evolve: (state, event, key) => {
-    const next = changed(state ?? unknown(key), event);
+    const next = { ...changed(state ?? unknown(key), event), changed: markOf(event) };
     return next.admitted === null && !next.isAdded ? undefined : next;
   },
-  owed: ({ scope, pool, admitted, isAdded }) => {
+  owed: ({ scope, pool, admitted, isAdded, changed: last }, since) => {
+    if (dueIn(last, since) > 0) return [];
     if (admitted !== null && !isAdded) {
       return [{ type: 'FollowIntoScope', id: `into/${keyOf(pool, scope)}`, data: { scope, pool, ...admitted } }];
     }
@@ -47,8 +58,13 @@ export const finishMemberships: Process<Watched, MembershipState, MembershipDuty
     }
     return [];
   },
-  wakesIn: () => undefined,
+  wakesIn: ({ admitted, isAdded, changed: last }, since) =>
+    (admitted === null) === isAdded ? dueIn(last, since) : undefined,
 };
+
+function dueIn(last: Mark | undefined, since: Since): number {
+  return last === undefined ? 0 : GRACE_MILLISECONDS - since(last);
+}
 
 /** Neither name can hold a slash. */
 function keyOf(pool: string, scope: string): string {
@@ -94,6 +110,11 @@ export function performFinishMembership({
         ? ({ type: 'AddScopeWorkerPool', data: { pool, priority: data.priority, limits: data.limits } } as const)
         : ({ type: 'RemoveScopeWorkerPool', data: { pool } } as const);
     const answer = await scopes.handle(scope, command, context);
+    // A scope that was deleted at the moment in which the pool admitted it is given back.
+    if (isRefusal(answer) && answer.refused === 'scope-not-found') {
+      await workerPools.handle(pool, { type: 'ReleaseScope', data: { scope } }, context);
+      return;
+    }
     if (isRefusal(answer)) throw new Error(`scope ${scope} could not follow pool ${pool}: ${answer.because}`);
   };
 }

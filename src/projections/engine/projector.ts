@@ -1,11 +1,14 @@
 import type { RecordedEvent } from '../../kernel/event.ts';
 import type { Clock } from '../../ports/clock.ts';
-import { type Anchor, BEGINNING, type EventStore, StoreUnavailable } from '../../ports/event-store.ts';
+import { type Anchor, BEGINNING, type EventStore, StoreUnavailable, ViewsBehind } from '../../ports/event-store.ts';
 import type { Log } from '../../ports/log.ts';
-import { CollectionGone, type ReadModels } from '../../ports/read-models.ts';
+import { type Collection, CollectionGone, type ReadModels } from '../../ports/read-models.ts';
 import { type AheadOfLog, findAheadOfLog, isAmong } from './ahead-of-log.ts';
+import { CatchUpTold } from './catch-up-told.ts';
+import { openInUse } from './generation-in-use.ts';
+import { EventsLeftOut, StreamContinuity } from './stream-continuity.ts';
 import { type PositionWaiters, openPositionWaiters } from '../../concurrency/position-waiters.ts';
-import { Saver, type SaverDependencies } from './view-writer.ts';
+import { ViewWriter, type ViewWriterDependencies } from './view-writer.ts';
 import type { ProjectionFeeder, ViewCache } from './view-cache.ts';
 
 /** Tells that the views of these keys of one view cache changed. */
@@ -31,8 +34,12 @@ export type Projector = Readonly<{
   position: () => bigint;
   /** Whether readers see all that the log held when the caches were opened last. */
   isReadable: () => boolean;
+  /** Whether the log is followed at this moment: a store on a server may be away. */
+  isFollowing: () => boolean;
   /** Resolves `true` once `position` is applied, `false` after `timeoutMilliseconds`. */
   reached: (position: bigint, timeoutMilliseconds: number) => Promise<boolean>;
+  /** Streams with at least so many events, of those that were met behind the positions from which the caches were opened last. */
+  longStreams: (events: number) => readonly string[];
   /** Calls back after each page with what it changed, and its last position. Once, before `run`. */
   onTouched: (listener: TouchedListener) => void;
 }>;
@@ -49,7 +56,7 @@ export type ProjectorDependencies = Readonly<
     whenAhead?: ((ahead: AheadOfLog) => Promise<void>) | undefined;
     /** While catching up, views are saved this seldom (default: every 2,000); they are at its end, and when too many wait. */
     catchUpFlushMilliseconds?: number;
-  } & Pick<SaverDependencies, 'mayStillWrite' | 'flushMilliseconds' | 'restFactor'>
+  } & Pick<ViewWriterDependencies, 'mayStillWrite' | 'flushMilliseconds' | 'restFactor' | 'hasRoom'>
 >;
 
 /** While catching up, views change again and again: saving them seldom saves most of the work. */
@@ -57,6 +64,8 @@ const CATCH_UP_FLUSH_MILLISECONDS = 2_000;
 /** How long a reader waits for views that are behind, before it is told to come again. */
 const READABLE_MILLISECONDS = 10_000;
 const OPEN_TRIES_MAX = 5;
+/** While others alone write to the log, what was looked through is saved this seldom. */
+const PASS_SAVE_MILLISECONDS = 2_000;
 
 /** Feeds all view caches from one reading of the log. */
 export function openProjector(feeds: readonly ProjectionTarget[], dependencies: ProjectorDependencies): Projector {
@@ -67,7 +76,9 @@ export function openProjector(feeds: readonly ProjectionTarget[], dependencies: 
     run: (signal) => projector.run(signal),
     position: () => projector.position(),
     isReadable: () => projector.isReadable(),
+    isFollowing: () => projector.isFollowing(),
     reached: (position, timeoutMilliseconds) => projector.reached(position, timeoutMilliseconds),
+    longStreams: (events) => projector.longStreams(events),
     onTouched: (listener) => projector.onTouched(listener),
   };
 }
@@ -76,7 +87,8 @@ class LogProjector implements Projector {
   readonly #feeds: readonly ProjectionTarget[];
   readonly #byType = new Map<string, readonly ProjectionTarget[]>();
   readonly #with: ProjectorDependencies;
-  readonly #saver: Saver;
+  readonly #viewWriter: ViewWriter;
+  readonly #continuity: StreamContinuity;
   /** What has been applied, ever. */
   readonly #positionWaiters: PositionWaiters;
   /** What has been applied since the caches were opened; readers wait until it is `#readableFrom`. */
@@ -84,16 +96,23 @@ class LogProjector implements Projector {
   #readableFrom = BEGINNING;
   #listener: TouchedListener | undefined;
   #isOpen = false;
+  /** `run` has failed. */
+  #isOver = false;
   #turn: Promise<unknown> = Promise.resolve();
   /** One reading of the log while running; it ends when the caches must be opened again. */
   #round: AbortController | undefined;
   #isGone = false;
+  /** What the last reading of the log was not given, until the caches are opened again. */
+  #leftOut: EventsLeftOut | undefined;
+  #isFollowing = false;
+  #passSavedAt = Number.NEGATIVE_INFINITY;
   #reopening: Reopening | undefined;
 
   constructor(feeds: readonly ProjectionTarget[], dependencies: ProjectorDependencies) {
     this.#feeds = feeds;
     this.#with = dependencies;
-    this.#saver = new Saver(feeds, dependencies, () => this.#endRound());
+    this.#continuity = new StreamContinuity(dependencies.store, dependencies.log);
+    this.#viewWriter = new ViewWriter(feeds, dependencies, () => this.#endRound());
     this.#positionWaiters = openPositionWaiters(dependencies.clock);
     this.#sight = openPositionWaiters(dependencies.clock);
   }
@@ -104,6 +123,10 @@ class LogProjector implements Projector {
 
   reached(position: bigint, timeoutMilliseconds: number): Promise<boolean> {
     return this.#positionWaiters.reached(position, timeoutMilliseconds);
+  }
+
+  longStreams(events: number): readonly string[] {
+    return this.#continuity.longStreams(events);
   }
 
   onTouched(listener: TouchedListener): void {
@@ -128,11 +151,24 @@ class LogProjector implements Projector {
     if (ahead !== undefined && this.#with.writes) await this.#with.whenAhead?.(ahead);
     for (const feed of this.#feeds) {
       feed.fedBy(feeder);
-      await this.#openFeed(feed, ahead);
+      const isUsable = async (active: Collection): Promise<boolean> =>
+        !isAmong(ahead, active) && !(await this.#hasPassedLeftOut(feed, active));
+      await openInUse(feed, { ...this.#with, isOpen: this.#isOpen, isUsable });
+      // A log that was put back from an older copy may get events of ours where others had theirs.
+      if (feed.position() > end) feed.retreat();
     }
     this.#isOpen = true;
+    this.#leftOut = undefined;
+    this.#continuity.begin(this.#lowest());
     this.#reach(this.#lowest());
     return ahead;
+  }
+
+  /** Whether saved views would have to show events that the last reading left out, and lie behind them. */
+  async #hasPassedLeftOut({ handles }: ProjectionTarget, active: Collection): Promise<boolean> {
+    const missing = this.#leftOut;
+    if (missing === undefined || ![...missing.types].some((type) => handles.has(type))) return false;
+    return ((await this.#with.readModels.position(active)) ?? BEGINNING) >= missing.position;
   }
 
   async catchUp(progress?: (done: bigint, end: bigint) => void): Promise<void> {
@@ -140,7 +176,7 @@ class LogProjector implements Projector {
       try {
         return await this.#alone(() => this.#catchUp(progress));
       } catch (error) {
-        if (!(error instanceof CollectionGone) || !this.#isOpen || tries >= OPEN_TRIES_MAX) throw error;
+        if (!this.#mayOpenAgain(error) || !this.#isOpen || tries >= OPEN_TRIES_MAX) throw error;
         await this.#openAgain();
       }
     }
@@ -156,13 +192,17 @@ class LogProjector implements Projector {
         await this.#readLog(this.#round.signal);
         if (this.#isGone) await this.#openAgain();
       } while (!signal.aborted);
-      await this.#saver.saveLast();
+      await this.#viewWriter.saveLast();
     } catch (error) {
-      this.#saver.stop();
+      this.#viewWriter.stop();
+      this.#isOver = true;
+      this.#positionWaiters.giveUp();
+      this.#sight.giveUp();
       this.#reopening?.reject(error);
       this.#reopening = undefined;
       throw error;
     } finally {
+      this.#isFollowing = false;
       this.#round = undefined;
       signal.removeEventListener('abort', stop);
     }
@@ -171,30 +211,59 @@ class LogProjector implements Projector {
   async #readLog(signal: AbortSignal): Promise<void> {
     try {
       await this.#alone(() => this.#catchUp(undefined, signal));
-      for await (const page of this.#with.store.follow(this.#lowest(), signal)) {
+      const told = {
+        passed: (position: bigint) => this.#passed(position, signal),
+        isFollowed: (is: boolean) => void (this.#isFollowing = is),
+      };
+      this.#isFollowing = true;
+      for await (const page of this.#with.store.follow(this.#lowest(), signal, told)) {
         await this.#take(page);
-        this.#saver.saveSoon(signal);
+        this.#viewWriter.saveSoon(signal);
       }
     } catch (error) {
-      if (!(error instanceof CollectionGone)) throw error;
+      if (!this.#mayOpenAgain(error)) throw error;
       this.#isGone = true;
     }
+  }
+
+  #mayOpenAgain(error: unknown): boolean {
+    if (error instanceof EventsLeftOut) this.#leftOut = error;
+    return error instanceof CollectionGone || error instanceof EventsLeftOut;
+  }
+
+  /** Others have written, and nothing of ours is among it: what need not be looked through again is saved now and then. */
+  #passed(position: bigint, signal: AbortSignal): void {
+    for (const feed of this.#feeds) feed.pass(position);
+    this.#reach(position);
+    const now = this.#with.clock.monotonicMilliseconds();
+    if (now - this.#passSavedAt < PASS_SAVE_MILLISECONDS) return;
+    this.#passSavedAt = now;
+    this.#viewWriter.passed();
+    this.#viewWriter.saveSoon(signal);
   }
 
   async #catchUp(progress?: (done: bigint, end: bigint) => void, signal?: AbortSignal): Promise<void> {
     const end = await this.#with.store.end();
     const { catchUpFlushMilliseconds = CATCH_UP_FLUSH_MILLISECONDS } = this.#with;
+    // A command has its own way to show how far it is.
+    const told = signal && new CatchUpTold(end, this.#with);
+    this.#viewWriter.isCatchingUp = true;
     for await (const page of this.#with.store.readAll(this.#lowest())) {
       if (signal?.aborted === true) return;
       await this.#take(page);
-      if (this.#saver.isUnsavedFor(catchUpFlushMilliseconds)) await this.#saver.save();
+      if (this.#viewWriter.isUnsavedFor(catchUpFlushMilliseconds)) await this.#viewWriter.save();
       progress?.(this.position(), end);
+      told?.applied(page);
     }
-    await this.#saver.save();
+    this.#viewWriter.isCatchingUp = false;
+    for (const feed of this.#feeds) feed.pass(end);
+    await this.#viewWriter.save();
     this.#reach(end);
+    told?.done();
   }
 
   async #take(page: readonly RecordedEvent[]): Promise<void> {
+    await this.#continuity.take(page);
     const last = page.at(-1);
     const anchor = last === undefined ? undefined : anchorOf(last);
     const shares = this.#sharesOf(page);
@@ -208,7 +277,7 @@ class LogProjector implements Projector {
       this.#reach(anchor.position);
       this.#tell(anchor.position);
     }
-    await this.#saver.applied();
+    await this.#viewWriter.applied();
   }
 
   /** Which caches must see which events: most events concern few views. */
@@ -252,6 +321,10 @@ class LogProjector implements Projector {
     this.#sight.reach(position);
   }
 
+  isFollowing(): boolean {
+    return this.#isFollowing;
+  }
+
   isReadable(): boolean {
     return this.#isOpen && this.#sight.position() >= this.#readableFrom;
   }
@@ -262,7 +335,9 @@ class LogProjector implements Projector {
 
   async #untilReadable(): Promise<void> {
     const isReached = await this.#sight.reached(this.#readableFrom, READABLE_MILLISECONDS);
-    if (!isReached) throw new StoreUnavailable('the views are catching up with the log');
+    if (isReached) return;
+    if (this.#isOver) throw new StoreUnavailable('the views can not follow the log');
+    throw new ViewsBehind('the views are catching up with the log');
   }
 
   /** Resolves when a generation that was dropped by another process has been replaced by the one in use. */
@@ -295,39 +370,13 @@ class LogProjector implements Projector {
 
   async #openAgain(): Promise<void> {
     this.#with.log.info({}, 'the views in use are no more, or no good; opening them again');
-    await this.#saver.settled();
+    await this.#viewWriter.settled();
     this.#isGone = false;
     await this.open();
     this.#reopening?.resolve();
     this.#reopening = undefined;
-    // Nobody else does: whoever reads waits for it.
+    // No other code does: a reader waits for it.
     if (this.#round === undefined) await this.catchUp();
-  }
-
-  /**
-   * Uses the active generation; another version, or none, is the first build of a projection, or its rebuild for a new version.
-   * One that is ahead of the log is never used again.
-   */
-  async #openFeed(feed: ProjectionTarget, ahead: AheadOfLog | undefined): Promise<void> {
-    const { readModels, writes } = this.#with;
-    for (let tries = 1; ; tries += 1) {
-      const active = await readModels.active(feed.name);
-      if (this.#isOpen && active !== undefined && active.version > feed.version) {
-        throw new Error(
-          `${feed.name} was rebuilt by a newer program as version ${active.version}; start that one here`,
-        );
-      }
-      try {
-        if (active?.version === feed.version && !isAmong(ahead, active)) return await feed.open(active);
-        if (!writes) return await feed.open(undefined);
-        const begun = await readModels.begin(feed.name, feed.version);
-        await readModels.activate(begun);
-        return await feed.open(begun);
-      } catch (error) {
-        // Another process was faster.
-        if (!(error instanceof CollectionGone) || tries >= OPEN_TRIES_MAX) throw error;
-      }
-    }
   }
 }
 
@@ -347,20 +396,4 @@ function createReopening(): Reopening {
 }
 
 /** What the projector needs of a view cache, whatever its views are. */
-export type ProjectionTarget = Pick<
-  ViewCache<object>,
-  | 'name'
-  | 'version'
-  | 'handles'
-  | 'fedBy'
-  | 'open'
-  | 'position'
-  | 'prepare'
-  | 'apply'
-  | 'advance'
-  | 'takeTouched'
-  | 'takeUnsaved'
-  | 'saved'
-  | 'unsaved'
-  | 'unsavedCount'
->;
+export type ProjectionTarget = Omit<ViewCache<object>, 'get' | 'list' | 'page'>;

@@ -1,24 +1,43 @@
 import { findAheadOfLog } from './ahead-of-log.ts';
-import { type ProjectionTarget, openProjector, type ProjectorDependencies } from './projector.ts';
+import { EventsLeftOut } from './stream-continuity.ts';
+import { type ProjectionTarget, openProjector, type Projector, type ProjectorDependencies } from './projector.ts';
 
 /** Reading the log takes a while, in which it grows: it is read again as often as this, ever less of it. */
 const ROUNDS_MAX = 10;
-/** A rebuild that is cut off begins anew: saving views that will change again saves nothing. */
+/** A reading of the log that leaves events out is begun again. */
+const TRIES_MAX = 4;
+/** A rebuild that is cut off begins again: saving views that will change again saves nothing. */
 const NEVER_BEFORE_THE_END = Number.POSITIVE_INFINITY;
 
 /**
  * Builds a new generation of each projection beside the one in use, from the first event on, then swaps. Readers notice
- * nothing before. @throws CollectionGone when somebody else rebuilt one of them meanwhile.
+ * nothing before. Gives the streams that have at least `longEvents` events. @throws CollectionGone when another process rebuilt one of them meanwhile.
  */
 export async function rebuildProjections(
   viewCaches: readonly ProjectionTarget[],
   dependencies: Omit<ProjectorDependencies, 'writes' | 'catchUpFlushMilliseconds'>,
   progress: (done: bigint, end: bigint) => void,
-): Promise<void> {
-  const { readModels, store, whenAhead } = dependencies;
+  longEvents = Number.POSITIVE_INFINITY,
+): Promise<readonly string[]> {
+  const { whenAhead } = dependencies;
   const names = viewCaches.map(({ name }) => name);
   const ahead = await findAheadOfLog(names, dependencies);
   if (ahead !== undefined) await whenAhead?.(ahead);
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return (await rebuildOnce(viewCaches, dependencies, progress)).longStreams(longEvents);
+    } catch (error) {
+      if (!(error instanceof EventsLeftOut) || tries >= TRIES_MAX) throw error;
+    }
+  }
+}
+
+async function rebuildOnce(
+  viewCaches: readonly ProjectionTarget[],
+  dependencies: Omit<ProjectorDependencies, 'writes' | 'catchUpFlushMilliseconds'>,
+  progress: (done: bigint, end: bigint) => void,
+): Promise<Projector> {
+  const { readModels, store } = dependencies;
   const collections = [];
   for (const viewCache of viewCaches) {
     const collection = await readModels.begin(viewCache.name, viewCache.version);
@@ -35,4 +54,5 @@ export async function rebuildProjections(
     if ((await store.end()) <= projector.position()) break;
   }
   for (const collection of collections) await readModels.activate(collection);
+  return projector;
 }

@@ -14,7 +14,7 @@ export type SavedPositions = Readonly<{
 
 const LOOK_MILLISECONDS = 20;
 
-/** Looks as long as somebody waits: one look for all who do. */
+/** Looks as long as a reader waits: one look for all readers. */
 export function openSavedPositions(
   projections: readonly Readonly<{ name: string; version: number }>[],
   {
@@ -36,7 +36,7 @@ export function openSavedPositions(
       try {
         const reached = positionWaiters.reached(position, timeoutMilliseconds);
         looking ??= look().finally(() => (looking = undefined));
-        // It goes on until nobody waits, unless it fails.
+        // It goes on until no reader waits, unless it fails.
         return await Promise.race([reached, looking.then(() => reached)]);
       } finally {
         waiting -= 1;

@@ -4,49 +4,48 @@ import type { Clock } from '../../ports/clock.ts';
 import { BEGINNING, type EventStore, StoreUnavailable } from '../../ports/event-store.ts';
 import { type Collection, CollectionGone, type ReadModels } from '../../ports/read-models.ts';
 import { isHeld } from './ahead-of-log.ts';
-import type { Views } from './view-cache.ts';
+import { type KeyedView, listSaved, type PageQuery, type Views } from './keyed-views.ts';
 import { type ViewText, viewTextOf } from './view-codec.ts';
 
-export type DirectReading = Readonly<{
+export type StoredViewsDependencies = Readonly<{
   store: Pick<EventStore, 'end' | 'eventAt'>;
   readModels: ReadModels;
   clock: Clock;
 }>;
 
 /** Views as the read models have them, for a process that does not fold them itself. Nothing is kept but which generation is read. */
-export type DirectViews<V extends object> = Views<V> &
+export type StoredViews<V extends object> = Views<V> &
   Readonly<{
-    /** Makes sure anew, before the next view is read, that the generation shows all that the log holds by then. */
+    /** Makes sure again, before the next view is read, that the generation shows all that the log holds by then. */
     distrust: () => void;
   }>;
 
-const PAGE = 1_000;
 const SWAPS_MAX = 5;
-/** How long a reader waits for a generation that is behind, before it is told to come again: until another server leads. */
+/** How long a reader waits for a generation that is behind, before it fails with StoreUnavailable: long enough for another server to lead. */
 const CAUGHT_UP_MILLISECONDS = 15_000;
 const LOOK_MILLISECONDS = 25;
 
-export function directViewsOf<E extends Event, V extends object>(
+export function storedViewsOf<E extends Event, V extends object>(
   projection: Projection<E, V>,
-  reading: DirectReading,
-): DirectViews<V> {
+  reading: StoredViewsDependencies,
+): StoredViews<V> {
   return new ReadModelViews(projection, reading);
 }
 
 /**
- * Whoever answers a change waits until the active generations have it, so a reader needs the active one, and no more. One that has just
+ * The server that answers a change waits until the active generations have it, so a reader needs the active one alone. One that has just
  * taken another's place may be behind that: it is read once it has reached the end of the log. The first one may be ahead of a log that
  * was put back from an older copy: it is not read.
  */
-class ReadModelViews<E extends Event, V extends object> implements DirectViews<V> {
+class ReadModelViews<E extends Event, V extends object> implements StoredViews<V> {
   readonly #projection: Projection<E, V>;
-  readonly #with: DirectReading;
+  readonly #with: StoredViewsDependencies;
   readonly #text: ViewText<V>;
   /** The generation that was active when it was looked at last, and shows enough. */
   #trusted: Collection | undefined;
   #trusting: Promise<Collection> | undefined;
 
-  constructor(projection: Projection<E, V>, reading: DirectReading) {
+  constructor(projection: Projection<E, V>, reading: StoredViewsDependencies) {
     this.#projection = projection;
     this.#with = reading;
     this.#text = viewTextOf(projection);
@@ -64,16 +63,20 @@ class ReadModelViews<E extends Event, V extends object> implements DirectViews<V
     });
   }
 
-  list(prefix = ''): Promise<readonly Readonly<{ key: string; view: V }>[]> {
+  list(prefix = ''): Promise<readonly KeyedView<V>[]> {
     return this.#read(async (collection) => {
-      const views: Readonly<{ key: string; view: V }>[] = [];
-      for (let after: string | undefined; ;) {
-        const query = { prefix, limit: PAGE, ...(after === undefined ? {} : { after }) };
-        const page = await this.#with.readModels.list(collection, query);
-        for (const { key, json } of page) views.push({ key, view: this.#text.decode(json).view });
-        if (page.length < PAGE) return views;
-        after = page.at(-1)?.key;
-      }
+      const views: KeyedView<V>[] = [];
+      for await (const { key, json } of listSaved(this.#with.readModels, collection, prefix))
+        views.push({ key, view: this.#text.decode(json).view });
+      return views;
+    });
+  }
+
+  page({ prefix = '', after, limit }: PageQuery): Promise<readonly KeyedView<V>[]> {
+    return this.#read(async (collection) => {
+      const query = { prefix, limit, ...(after === undefined ? {} : { after }) };
+      const rows = await this.#with.readModels.list(collection, query);
+      return rows.map(({ key, json }) => ({ key, view: this.#text.decode(json).view }));
     });
   }
 
@@ -110,7 +113,7 @@ class ReadModelViews<E extends Event, V extends object> implements DirectViews<V
     for (;;) {
       const standing = (await readModels.standing([name])).get(name);
       const isThere = standing?.collection.version === version && (standing.position ?? BEGINNING) >= end;
-      // One that is ahead of the log is made again by whoever leads.
+      // The leader makes one again that is ahead of the log.
       if (isThere && (await isHeld(standing, store))) return standing.collection;
       if (clock.monotonicMilliseconds() >= deadline)
         throw new StoreUnavailable(`the views of ${name} are behind the log`);

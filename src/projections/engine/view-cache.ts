@@ -10,15 +10,8 @@ import {
   type ViewSave,
 } from '../../ports/read-models.ts';
 import type { Batch, BatchedProjection } from './batched-projection.ts';
+import { inKeyOrder, isBehind, type KeyedView, listSaved, type PageQuery, type Views } from './keyed-views.ts';
 import { type ViewText, viewTextOf } from './view-codec.ts';
-
-/** What readers see of one projection. */
-export type Views<V extends object> = Readonly<{
-  /** The view of a key, with everything applied so far. */
-  get: (key: string) => Promise<V | undefined>;
-  /** All views whose key starts with `prefix`, in key order. */
-  list: (prefix?: string) => Promise<readonly Readonly<{ key: string; view: V }>[]>;
-}>;
 
 /** What a view cache needs of the projector that feeds it. */
 export type ProjectionFeeder = Readonly<{
@@ -47,11 +40,16 @@ export type ViewCache<V extends object> = Views<V> &
     apply: (event: RecordedEvent) => void;
     /** Everything up to this event was applied, or does not concern it. */
     advance: (anchor: Anchor) => void;
+    /** Nothing that concerns it lies between its position and this one. */
+    pass: (position: bigint) => void;
+    /** Goes back to the last event that it has applied: the log does not reach as far as it was looked through. */
+    retreat: () => void;
     /** The keys whose views changed since the last call. */
     takeTouched: () => readonly string[];
     /** What is not saved yet; `saved` or `unsaved` must follow. */
     takeUnsaved: () => ViewSave | undefined;
-    saved: () => void;
+    /** `holdsAll`: all views stay in memory for now; else as many as readers are likely to ask for. */
+    saved: (holdsAll?: boolean) => void;
     unsaved: () => void;
     unsavedCount: () => number;
   }>;
@@ -73,7 +71,6 @@ type Entry<E extends Event, V extends object> = {
 const CLEAN_MAX = 20_000;
 /** Events that wait in batches: enough for many to each view, and less memory than what one by one leaves behind. */
 const BATCHED_MAX = 131_072;
-const PAGE = 1_000;
 const NONE: readonly string[] = [];
 const NEVER = -1;
 
@@ -129,6 +126,7 @@ class ProjectionViewCache<E extends Event, V extends object> implements ViewCach
 
   async open(collection: Collection | undefined): Promise<void> {
     const saved = collection === undefined ? undefined : await this.#readModels.position(collection);
+    const anchor = saved === undefined ? undefined : await this.#savedAnchor(collection);
     this.#entries.clear();
     this.#batched = [];
     this.#batchedEvents = 0;
@@ -137,7 +135,7 @@ class ProjectionViewCache<E extends Event, V extends object> implements ViewCach
     this.#saving = [];
     this.#collection = collection;
     this.#position = saved ?? BEGINNING;
-    this.#anchor = undefined;
+    this.#anchor = anchor;
     this.#savedPosition = this.#position;
     this.#isWhole = saved === undefined;
   }
@@ -173,6 +171,20 @@ class ProjectionViewCache<E extends Event, V extends object> implements ViewCach
     if (anchor.position < this.#position) return;
     this.#position = anchor.position;
     this.#anchor = anchor;
+  }
+
+  pass(position: bigint): void {
+    if (position > this.#position) this.#position = position;
+  }
+
+  retreat(): void {
+    const applied = this.#anchor?.position;
+    if (applied !== undefined && applied < this.#position) this.#position = applied;
+  }
+
+  async #savedAnchor(collection: Collection | undefined): Promise<Anchor | undefined> {
+    const standing = (await this.#readModels.standing([this.name])).get(this.name);
+    return standing?.collection.generation === collection?.generation ? standing?.anchor : undefined;
   }
 
   #applyTo(key: string, event: RecordedEvent<E>): void {
@@ -242,11 +254,10 @@ class ProjectionViewCache<E extends Event, V extends object> implements ViewCach
       const { view, position } = entry;
       return { key, json: view === undefined ? undefined : this.#text.encode({ view, position }) };
     });
-    const anchor = this.#anchor?.position === this.#position ? this.#anchor : undefined;
-    return { collection: this.#collection, position: this.#position, anchor, changes };
+    return { collection: this.#collection, position: this.#position, anchor: this.#anchor, changes };
   }
 
-  saved(): void {
+  saved(holdsAll = false): void {
     this.#savedPosition = this.#takenPosition;
     for (const key of this.#saving) {
       const entry = this.#entries.get(key);
@@ -255,7 +266,7 @@ class ProjectionViewCache<E extends Event, V extends object> implements ViewCach
       if (entry.view === undefined) this.#deleted.add(key);
     }
     this.#saving = [];
-    if (this.#readers === 0) this.#dropOldest();
+    if (this.#readers === 0 && !holdsAll) this.#dropOldest();
   }
 
   unsaved(): void {
@@ -278,23 +289,47 @@ class ProjectionViewCache<E extends Event, V extends object> implements ViewCach
     });
   }
 
-  async list(prefix = ''): Promise<readonly Readonly<{ key: string; view: V }>[]> {
+  async list(prefix = ''): Promise<readonly KeyedView<V>[]> {
     await this.#whenReadable();
     return this.#reading(async (collection) => {
       const views = new Map<string, V>();
       if (collection !== undefined) {
-        for await (const { key, json } of this.#listSaved(collection, prefix)) {
+        for await (const { key, json } of listSaved(this.#readModels, collection, prefix)) {
           if (!this.#entries.has(key)) views.set(key, this.#entryOf(json).view);
         }
       }
-      for (const [key, entry] of this.#entries) {
-        if (!key.startsWith(prefix)) continue;
-        const view = viewOf(entry);
-        if (view === undefined) views.delete(key);
-        else views.set(key, view);
-      }
-      return [...views].map(([key, view]) => ({ key, view })).sort((a, b) => (a.key < b.key ? -1 : 1));
+      this.#overlay(views, (key) => key.startsWith(prefix));
+      return inKeyOrder(views);
     });
+  }
+
+  async page({ prefix = '', after, limit }: PageQuery): Promise<readonly KeyedView<V>[]> {
+    await this.#whenReadable();
+    return this.#reading(async (collection) => {
+      const views = new Map<string, V>();
+      const saves = this.#isWhole ? undefined : collection;
+      let [end, isEnd] = [after, saves === undefined];
+      while (!isEnd && views.size < limit) {
+        const query = { prefix, limit, ...(end && { after: end }) };
+        const saved = saves === undefined ? [] : await this.#readModels.list(saves, query);
+        isEnd = saved.length < limit;
+        end = saved.at(-1)?.key ?? end;
+        for (const { key, json } of saved) if (!this.#entries.has(key)) views.set(key, this.#entryOf(json).view);
+        this.#overlay(views, (key) => key.startsWith(prefix) && isBehind(key, after) && !isBehind(key, end));
+      }
+      if (isEnd) this.#overlay(views, (key) => key.startsWith(prefix) && isBehind(key, after));
+      return inKeyOrder(views).slice(0, limit);
+    });
+  }
+
+  /** What is in memory is newer than what is saved. */
+  #overlay(views: Map<string, V>, isWanted: (key: string) => boolean): void {
+    for (const [key, entry] of this.#entries) {
+      if (!isWanted(key)) continue;
+      const view = viewOf(entry);
+      if (view === undefined) views.delete(key);
+      else views.set(key, view);
+    }
   }
 
   /** Reads from the generation in use; when it is dropped or changed meanwhile, once more from the next one. */
@@ -317,20 +352,6 @@ class ProjectionViewCache<E extends Event, V extends object> implements ViewCach
 
   async #whenReadable(): Promise<void> {
     for (let wait = this.#feeder?.readable(); wait !== undefined; wait = this.#feeder?.readable()) await wait;
-  }
-
-  async *#listSaved(
-    collection: Collection,
-    prefix: string,
-  ): AsyncIterableIterator<Readonly<{ key: string; json: string }>> {
-    let after: string | undefined;
-    for (;;) {
-      const query = { prefix, limit: PAGE, ...(after === undefined ? {} : { after }) };
-      const page = await this.#readModels.list(collection, query);
-      yield* page;
-      if (page.length < PAGE) return;
-      after = page.at(-1)?.key;
-    }
   }
 
   async #fetch(collection: Collection, keys: readonly string[]): Promise<void> {

@@ -3,10 +3,10 @@ import type { Log } from '../../ports/log.ts';
 import { CollectionGone, type ReadModels } from '../../ports/read-models.ts';
 import type { ViewCache } from './view-cache.ts';
 
-/** What a saver needs of a view cache. */
-export type Saved = Pick<ViewCache<object>, 'takeUnsaved' | 'saved' | 'unsaved' | 'unsavedCount'>;
+/** What the view writer needs of a view cache. */
+export type UnsavedViews = Pick<ViewCache<object>, 'takeUnsaved' | 'saved' | 'unsaved' | 'unsavedCount'>;
 
-export type SaverDependencies = Readonly<{
+export type ViewWriterDependencies = Readonly<{
   readModels: ReadModels;
   clock: Clock;
   log: Log;
@@ -18,9 +18,13 @@ export type SaverDependencies = Readonly<{
   flushMilliseconds?: number;
   /** and this many times as long as the last save took (default: 100): large views are saved seldom. */
   restFactor?: number;
+  /** Whether memory can take more views than usual for a while: those of a log that is caught up with (default: never). */
+  hasRoom?: () => boolean;
 }>;
 
 const UNSAVED_MAX = 20_000;
+/** Of one cache, while catching up: more would keep the process from answering for longer than a second. */
+const UNSAVED_EACH_MAX = 131_072;
 const SAVE_TRIES_MAX = 5;
 const RETRY_MILLISECONDS = 100;
 const FLUSH_MILLISECONDS = 200;
@@ -28,9 +32,9 @@ const FLUSH_MILLISECONDS = 200;
 const REST_FACTOR = 100;
 
 /** Saves what view caches have not saved yet: in batches, one at a time. */
-export class Saver {
-  readonly #viewCaches: readonly Saved[];
-  readonly #with: SaverDependencies;
+export class ViewWriter {
+  readonly #viewCaches: readonly UnsavedViews[];
+  readonly #with: ViewWriterDependencies;
   readonly #whenGone: () => void;
   #unsavedSince: number | undefined;
   /** How long the last save took. */
@@ -38,9 +42,14 @@ export class Saver {
   #saving: Promise<void> = Promise.resolve();
   #timerRuns = false;
   #isStopped = false;
+  /**
+   * The log is being caught up with. Views change again and again then, and are read by none: as long as there is room they wait in memory,
+   * saved or not. Measured in alternating rounds: 1.8 times as fast with 10,000 customers, 2.2 times with 30,000.
+   */
+  isCatchingUp = false;
 
   /** `whenGone`: a timed save found that a generation was dropped. */
-  constructor(viewCaches: readonly Saved[], dependencies: SaverDependencies, whenGone: () => void) {
+  constructor(viewCaches: readonly UnsavedViews[], dependencies: ViewWriterDependencies, whenGone: () => void) {
     this.#viewCaches = viewCaches;
     this.#with = dependencies;
     this.#whenGone = whenGone;
@@ -49,9 +58,23 @@ export class Saver {
   /** A change was applied. Saves at once when too many wait already. */
   async applied(): Promise<void> {
     this.#unsavedSince ??= this.#with.clock.monotonicMilliseconds();
-    let unsaved = 0;
-    for (const viewCache of this.#viewCaches) unsaved += viewCache.unsavedCount();
-    if (unsaved > UNSAVED_MAX) await this.save();
+    let [unsaved, most] = [0, 0];
+    for (const viewCache of this.#viewCaches) {
+      const count = viewCache.unsavedCount();
+      unsaved += count;
+      most = Math.max(most, count);
+    }
+    if (unsaved <= UNSAVED_MAX || (most <= UNSAVED_EACH_MAX && this.#holdsMore())) return;
+    await this.save();
+  }
+
+  #holdsMore(): boolean {
+    return this.isCatchingUp && this.#with.hasRoom?.() === true;
+  }
+
+  /** No view has changed, and all of them stand at a later position. */
+  passed(): void {
+    this.#unsavedSince ??= this.#with.clock.monotonicMilliseconds();
   }
 
   /** Whether something has not been saved for so long, or longer where saving takes long. */
@@ -125,22 +148,37 @@ export class Saver {
 
   async #saveOnce(): Promise<void> {
     if (this.#isStopped || this.#with.mayStillWrite?.() === false) return;
-    const { clock, readModels } = this.#with;
+    const { clock } = this.#with;
     const since = this.#unsavedSince;
     this.#unsavedSince = undefined;
     const begun = clock.monotonicMilliseconds();
-    const taken = this.#viewCaches.flatMap((viewCache) => {
+    try {
+      for (const share of this.#shares()) await this.#saveShare(share);
+      this.#saveMilliseconds = clock.monotonicMilliseconds() - begun;
+    } catch (error) {
+      this.#unsavedSince ??= since;
+      throw error;
+    }
+  }
+
+  /** What is saved at once: everything, or, where that is much, one cache after the other; each has a position of its own. */
+  #shares(): ReadonlyArray<readonly UnsavedViews[]> {
+    const unsaved = this.#viewCaches.reduce((sum, viewCache) => sum + viewCache.unsavedCount(), 0);
+    return unsaved <= UNSAVED_MAX ? [this.#viewCaches] : this.#viewCaches.map((viewCache) => [viewCache]);
+  }
+
+  async #saveShare(viewCaches: readonly UnsavedViews[]): Promise<void> {
+    const taken = viewCaches.flatMap((viewCache) => {
       const unsaved = viewCache.takeUnsaved();
       return unsaved === undefined ? [] : [{ viewCache, unsaved }];
     });
     if (taken.length === 0) return;
     try {
-      await readModels.save(taken.map(({ unsaved }) => unsaved));
-      for (const { viewCache } of taken) viewCache.saved();
-      this.#saveMilliseconds = clock.monotonicMilliseconds() - begun;
+      await this.#with.readModels.save(taken.map(({ unsaved }) => unsaved));
+      const holdsAll = this.#holdsMore();
+      for (const { viewCache } of taken) viewCache.saved(holdsAll);
     } catch (error) {
       for (const { viewCache } of taken) viewCache.unsaved();
-      this.#unsavedSince ??= since;
       throw error;
     }
   }

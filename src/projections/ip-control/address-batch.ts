@@ -17,6 +17,8 @@ export class AddressBatch {
     if (type !== 'AddressesDisabled' && type !== 'AddressesEnabled') return false;
     const [only] = data.ranges;
     if (only === undefined || data.ranges.length > 1) return false;
+    // What is disabled for a time has more to say than that it is.
+    if ('until' in data || !regionAddresses(this.#ledger, data.regionId).terms.isEmpty) return false;
     const known = this.#regions.get(data.regionId);
     const marks = known ?? new AddressMarks();
     if (!marks.mark(only, type === 'AddressesDisabled')) return false;

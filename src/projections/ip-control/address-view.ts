@@ -23,6 +23,7 @@ type Shown = Extract<
       | 'SubnetAssigned'
       | 'SubnetReleased'
       | 'AddressesDisabled'
+      | 'DisabledTermChanged'
       | 'AddressesEnabled'
       | 'CommitRequested'
       | 'CommitCompleted'
@@ -32,11 +33,12 @@ type Shown = Extract<
 
 export const addressProjection: BatchedProjection<Shown, AddressView> = {
   name: 'addresses',
-  version: 2,
+  version: 3,
   handles: [
     'SubnetAssigned',
     'SubnetReleased',
     'AddressesDisabled',
+    'DisabledTermChanged',
     'AddressesEnabled',
     'CommitRequested',
     'CommitCompleted',
@@ -54,6 +56,7 @@ export const addressProjection: BatchedProjection<Shown, AddressView> = {
       case 'SubnetReleased':
         return { ledger, subnets: view.subnets.filter(({ subnetId }) => subnetId !== event.data.subnetId) };
       case 'AddressesDisabled':
+      case 'DisabledTermChanged':
       case 'AddressesEnabled':
       case 'CommitRequested':
       case 'CommitCompleted':

@@ -15,6 +15,8 @@ export type CommitView = Readonly<{
   /** Of its first request in the log: which of two commits is the newer one, whatever clocks say. */
   position: number;
   requestedAt: string;
+  /** Who asked for it: of several attempts, the newest. */
+  requestedBy: string;
   completedAt: string | null;
   content: ListContent | null;
   outcomes: readonly RouterOutcome[];
@@ -31,7 +33,7 @@ type Shown = Extract<
 
 export const commitProjection: Projection<Shown, CommitView> = {
   name: 'commits',
-  version: 3,
+  version: 4,
   handles: ['CommitRequested', 'CommitCompleted', 'CommitFailed', 'CommitSliceDeployed', 'CommitHeldUp'],
   keysOf: (event) => [event.data.commitSetId],
   evolve: (view, event) => {
@@ -47,6 +49,7 @@ export const commitProjection: Projection<Shown, CommitView> = {
         reason: event.data.reason,
         position: view?.position ?? Number(event.position),
         requestedAt: view?.requestedAt ?? event.metadata.at,
+        requestedBy: event.metadata.actor,
         completedAt: null,
         content: view?.content ?? null,
         outcomes: view?.outcomes ?? [],

@@ -11,6 +11,8 @@ export type CustomerView = Readonly<{
   name: string;
   listName: string;
   settings: CustomerSettings;
+  /** `disabled`: its tokens are refused. `removed`: it has nothing any more. */
+  standing: 'enabled' | 'disabled' | 'removed';
   webhookSecretId: string | null;
   tokens: readonly TokenSummary[];
   registeredAt: string;
@@ -22,6 +24,9 @@ type Shown = Extract<
     type:
       | 'CustomerRegistered'
       | 'CustomerSettingsChanged'
+      | 'CustomerDisabled'
+      | 'CustomerEnabled'
+      | 'CustomerRemoved'
       | 'WebhookSecretRotated'
       | 'ApiTokenIssued'
       | 'ApiTokenRevoked';
@@ -30,10 +35,13 @@ type Shown = Extract<
 
 export const customerProjection: Projection<Shown, CustomerView> = {
   name: 'customers',
-  version: 1,
+  version: 2,
   handles: [
     'CustomerRegistered',
     'CustomerSettingsChanged',
+    'CustomerDisabled',
+    'CustomerEnabled',
+    'CustomerRemoved',
     'WebhookSecretRotated',
     'ApiTokenIssued',
     'ApiTokenRevoked',
@@ -41,7 +49,7 @@ export const customerProjection: Projection<Shown, CustomerView> = {
   keysOf: (event) => [streamId(event.stream)],
   evolve: (view, event) => {
     if (event.type === 'CustomerRegistered') {
-      return { ...event.data, webhookSecretId: null, tokens: [], registeredAt: event.metadata.at };
+      return { ...event.data, standing: 'enabled', webhookSecretId: null, tokens: [], registeredAt: event.metadata.at };
     }
     if (view === undefined) return undefined;
     switch (event.type) {
@@ -49,6 +57,12 @@ export const customerProjection: Projection<Shown, CustomerView> = {
         const changes = Object.entries(event.data.changes).filter(([, value]) => value !== undefined);
         return { ...view, settings: { ...view.settings, ...Object.fromEntries(changes) } };
       }
+      case 'CustomerDisabled':
+        return { ...view, standing: 'disabled' };
+      case 'CustomerEnabled':
+        return { ...view, standing: 'enabled' };
+      case 'CustomerRemoved':
+        return { ...view, standing: 'removed' };
       case 'WebhookSecretRotated':
         return { ...view, webhookSecretId: event.data.secretId };
       case 'ApiTokenIssued': {

@@ -16,7 +16,7 @@ export type WhitelistRequestView = Readonly<{
   evidence: Evidence;
   autoApproved: boolean;
   submitted: Deed;
-  /** `null` while nobody has decided, and for accounts that need no review. */
+  /** `null` while it is not decided, and for accounts that need no review. */
   decided:
     | (Deed & Readonly<{ outcome: 'approved' }>)
     | (Deed & Readonly<{ outcome: 'rejected'; reason: string }>)

@@ -4,7 +4,7 @@ import type { RecordedEvent } from '../../kernel/event.ts';
 import type { Projection } from '../../kernel/projection.ts';
 import { streamId } from '../../kernel/stream-name.ts';
 
-/** A list with changes that are not on all routers. Key: `customer/region/list`. Instants as in the events. */
+/** A list with changes that are not on all routers, or whose newest commit has failed. Key: `customer/region/list`. Instants as in the events. */
 export type WaitingChangeView = Readonly<{
   customerId: number;
   regionId: number;
@@ -19,7 +19,7 @@ export type WaitingChangeView = Readonly<{
 
 export const waitingChangeProjection: Projection<ListEvent, WaitingChangeView> = {
   name: 'waiting-changes',
-  version: 2,
+  version: 3,
   handles: LIST_EVENTS,
   keysOf: listKeysOf,
   evolve,
@@ -36,7 +36,8 @@ function evolve(
     case 'CommitCompleted':
       return before === undefined || before.waitingSince === null ? undefined : withoutFailure(before);
     case 'CommitFailed':
-      return before && { ...before, failingOn: failedRouters(event.data.outcomes) };
+      // Also of a commit that carries no change, such as one that an operator has asked for: its routers do not hold the list either.
+      return { ...(before ?? nothingWaits(event, key)), failingOn: failedRouters(event.data.outcomes) };
     case 'SubnetReleased':
       return event.data.wasDisabled.length === 0 ? before : changed(before, event, key);
     case 'AddressesDisabled':
@@ -67,6 +68,10 @@ function changed(
 ): WaitingChangeView {
   const waitingSince = event.metadata.at;
   if (before !== undefined) return before.waitingSince === null ? { ...before, waitingSince } : before;
+  return { ...nothingWaits(event, key), waitingSince };
+}
+
+function nothingWaits(event: RecordedEvent<ListEvent>, key: string): WaitingChangeView {
   const [customerId, regionId] = [Number(streamId(event.stream)), Number(key.split('/')[1])];
-  return { customerId, regionId, list: listOf(event), carriedSince: null, waitingSince };
+  return { customerId, regionId, list: listOf(event), carriedSince: null, waitingSince: null };
 }

@@ -25,7 +25,7 @@ export const assetProjection: Projection<AssetEvent, AssetView> = {
       const providerType = record.category === 'cloud-provider-account' ? record.provider_type : null;
       return { category, name, providerType, configuration, credentialNames, createdAt: event.metadata.at };
     }
-    if (view === undefined) return undefined;
+    if (view === undefined || event.type === 'AssetDeleted') return undefined;
     if (event.type === 'AssetConfigured') return { ...view, configuration: event.data.configuration };
     return { ...view, credentialNames: event.data.credentialNames };
   },

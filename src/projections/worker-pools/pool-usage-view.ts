@@ -1,9 +1,10 @@
+import type { ProviderAccountEvent } from '../../events/worker-pools/provider-account.ts';
 import type { WorkerEvent } from '../../events/worker-pools/worker.ts';
 import type { Month } from '../../domain/worker-pools/months.ts';
 import type { Projection } from '../../kernel/projection.ts';
 import { monthMilliseconds, type MonthSums, withSpan } from './usage-months.ts';
 
-type Watched = Extract<WorkerEvent, { type: 'InstanceCreated' | 'InstanceTerminated' }>;
+type Watched = Extract<WorkerEvent, { type: 'InstanceCreated' | 'InstanceTerminated' }> | ProviderAccountEvent;
 
 /** Instance run-time of a pool, from the creation of each instance to its end. Outlives the pool: what was used was used. */
 export type PoolUsageView = Readonly<{
@@ -19,12 +20,16 @@ const NOTHING: PoolUsageView = { position: '-1', months: {}, running: {} };
 /** Usage by pool. */
 export const poolUsageProjection: Projection<Watched, PoolUsageView> = {
   name: 'worker-pool-usage',
-  version: 1,
-  handles: ['InstanceCreated', 'InstanceTerminated'],
+  version: 2,
+  handles: ['InstanceCreated', 'InstanceTerminated', 'UnknownInstanceEnded'],
   keysOf: ({ data }) => [data.pool],
   evolve: (view = NOTHING, event) => {
     if (event.position <= BigInt(view.position)) return view;
     const position = String(event.position);
+    if (event.type === 'UnknownInstanceEnded') {
+      const { createdAt, endedAt } = event.data;
+      return { ...view, position, months: withSpan(view.months, createdAt, endedAt) };
+    }
     const { run, worker, instanceCreatedAt } = event.data;
     if (event.type === 'InstanceCreated') {
       return { ...view, position, running: { ...view.running, [run]: { worker, createdAt: instanceCreatedAt } } };

@@ -5,7 +5,7 @@ import { monthMilliseconds, type MonthSums, withSpan } from './usage-months.ts';
 
 type Watched = Extract<WorkerEvent, { type: 'TaskStarted' | 'TaskFinished' }>;
 
-/** Task run-time of a scope. Idle and booting time is nobody's. */
+/** Task run-time of a scope. Idle and booting time counts for no scope. */
 export type ScopeUsageView = Readonly<{
   /** The newest event in the sums: applied again, nothing is counted twice. */
   position: string;

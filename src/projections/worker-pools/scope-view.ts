@@ -20,11 +20,11 @@ export const scopeProjection: Projection<ScopeEvent, ScopeView> = {
     if (event.type === 'ScopeCreated') {
       return { scope: event.data.scope, createdAt: event.metadata.at, pools: {}, refused: {} };
     }
-    return view === undefined ? undefined : changed(view, event);
+    return view === undefined || event.type === 'ScopeDeleted' ? undefined : changed(view, event);
   },
 };
 
-function changed(view: ScopeView, event: Exclude<ScopeEvent, { type: 'ScopeCreated' }>): ScopeView {
+function changed(view: ScopeView, event: Exclude<ScopeEvent, { type: 'ScopeCreated' | 'ScopeDeleted' }>): ScopeView {
   switch (event.type) {
     case 'ScopeWorkerPoolAdded':
     case 'ScopeWorkerPoolEdited': {

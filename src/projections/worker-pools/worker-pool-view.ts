@@ -22,6 +22,8 @@ export type WorkerPoolView = Readonly<{
   active: readonly Readonly<{ worker: string; run: string; since: string }>[];
   /** Launches that failed one after another, for the pause before the next one. */
   failedAt: readonly string[];
+  /** Why the newest launch that failed did, or the newest instance that never got ready; null since one has succeeded or the pool was edited. */
+  failure: Readonly<{ code: string; because: string; at: string }> | null;
   decision: Decision | null;
 }>;
 
@@ -30,7 +32,7 @@ const FAILURES_MAX = 10;
 /** Pools by name. */
 export const workerPoolProjection: Projection<Watched, WorkerPoolView> = {
   name: 'worker-pools',
-  version: 1,
+  version: 2,
   handles: [...workerPoolEvents.map(({ type }) => type), 'InstanceCreated', 'WorkerConnected'],
   keysOf: ({ data }) => (data.pool === null ? [] : [data.pool]),
   evolve: (view, event) => {
@@ -43,6 +45,7 @@ export const workerPoolProjection: Projection<Watched, WorkerPoolView> = {
         latestLaunch: null,
         active: [],
         failedAt: [],
+        failure: null,
         decision: null,
       };
     }
@@ -56,7 +59,7 @@ function changed(
 ): WorkerPoolView | undefined {
   switch (event.type) {
     case 'WorkerPoolEdited':
-      return { ...view, record: { ...view.record, ...event.data.changes } };
+      return { ...view, record: { ...view.record, ...event.data.changes }, failedAt: [], failure: null };
     case 'WorkerPoolDeleted':
       return undefined;
     case 'WorkerPoolScopeAdmitted':
@@ -70,11 +73,12 @@ function changed(
       return { ...view, active };
     }
     case 'InstanceReleased': {
-      const { run, outcome, releasedAt } = event.data;
+      const { run, outcome, failure, releasedAt: at } = event.data;
       const active = view.active.filter((known) => known.run !== run);
-      const earlier = view.failedAt.filter((at) => at !== releasedAt);
-      const failedAt = outcome === 'launch-failed' ? [...earlier, releasedAt].slice(-FAILURES_MAX) : [];
-      return { ...view, active, failedAt };
+      if (outcome === 'terminated' && failure === undefined) return { ...view, active, failedAt: [], failure: null };
+      const earlier = view.failedAt.filter((known) => known !== at);
+      const why = failure === undefined ? view.failure : { code: failure.code, because: failure.because, at };
+      return { ...view, active, failedAt: [...earlier, at].slice(-FAILURES_MAX), failure: why };
     }
     case 'WorkerPoolScalingDecided': {
       const { pool: _pool, ...decision } = event.data;

@@ -16,6 +16,8 @@ export type WorkerView = Readonly<{
   instanceCreatedAt: string | null;
   workerPoolData: Json | null;
   run: string | null;
+  /** Of the newest instance. */
+  providerAccount: string | null;
   /** What happens to its instance: nothing there, asked for, starting, ready. */
   phase: 'stopped' | 'launching' | 'booting' | 'ready';
   idleSince: string | null;
@@ -25,12 +27,19 @@ export type WorkerView = Readonly<{
   ending: Readonly<{ code: string; because: string; forced: boolean }> | null;
   /** Why the newest launch came to nothing, until the next one. */
   failure: Readonly<{ code: string; because: string; at: string }> | null;
+  /** Since when nothing has been heard of it; null while it is heard. */
+  silentSince: string | null;
+  /** What the provider refuses or does not answer while it is asked again and again; null once it has done it. */
+  callFailed: Readonly<{ call: 'create' | 'terminate'; code: string; because: string; at: string }> | null;
 }>;
 
 const STOPPED = {
   instanceCreatedAt: null,
   workerPoolData: null,
   run: null,
+  providerAccount: null,
+  callFailed: null,
+  silentSince: null,
   phase: 'stopped',
   idleSince: null,
   hasRunTask: false,
@@ -40,7 +49,7 @@ const STOPPED = {
 /** Workers by name. */
 export const workerProjection: Projection<WorkerEvent, WorkerView> = {
   name: 'workers',
-  version: 1,
+  version: 2,
   handles: workerEvents.map(({ type }) => type),
   keysOf: ({ data }) => [data.worker],
   evolve: (view, event) => {
@@ -56,12 +65,26 @@ export const workerProjection: Projection<WorkerEvent, WorkerView> = {
 function changed(view: WorkerView, event: Exclude<WorkerEvent, { type: 'WorkerRegistered' }>): WorkerView {
   switch (event.type) {
     case 'InstanceLaunchRequested': {
-      const { run, architectures } = event.data;
-      return { ...view, ...STOPPED, run, architectures, phase: 'launching', failure: null };
+      const { run, architectures, providerAccount } = event.data;
+      return { ...view, ...STOPPED, run, providerAccount, architectures, phase: 'launching', failure: null };
+    }
+    case 'WorkerActivationIssued':
+      // It is ready when it has reported in.
+      return { ...view, phase: 'stopped' };
+    case 'WorkerFellSilent':
+      return { ...view, silentSince: event.data.at };
+    case 'WorkerHeardAgain':
+      return { ...view, silentSince: null };
+    case 'InstanceCreationStarted':
+    case 'WorkerActivated':
+      return view;
+    case 'ProviderCallFailed': {
+      const { call, code, because, failedAt: at } = event.data;
+      return { ...view, callFailed: { call, code, because, at } };
     }
     case 'InstanceCreated': {
       const { run, instanceCreatedAt, workerPoolData } = event.data;
-      return { ...view, run, instanceCreatedAt, workerPoolData, phase: 'booting' };
+      return { ...view, callFailed: null, run, instanceCreatedAt, workerPoolData, phase: 'booting' };
     }
     case 'InstanceLaunchFailed': {
       const { code, because, failedAt: at } = event.data;

@@ -1,6 +1,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import {
+  AppendInDoubt,
   AppendTooLarge,
   BEGINNING,
   type EventStore,
@@ -99,6 +100,36 @@ test('a server that stays away is unavailable within the patience, and what wait
   await store.close();
 });
 
+test('without a quorum nobody can say whether an append is made: it comes into effect later, and is answered when it is sent again', async ({
+  server,
+}) => {
+  const store = await openStore({ port: server.port, patienceMilliseconds: 600, answerMilliseconds: 200 });
+  const first = notes('customer-1', 'a');
+  await store.append('customer-1', NO_STREAM, first);
+  server.log.loseQuorum();
+  const events = notes('customer-1', 'b');
+  assert.instance(await failureOf(store.append('customer-1', 0n, events)), AppendInDoubt);
+  assert.is(await store.revision('customer-1'), 0n);
+  server.log.regainQuorum();
+  assert.is((await store.append('customer-1', 0n, events)).revision, 1n);
+  assert.equal(textsOf(await all(store.read('customer-1'))), ['a', 'b']);
+  await store.close();
+});
+
+test('what never reached a server, or what it was not ready for, was certainly not made', async ({ server }) => {
+  const store = await openStore({ port: server.port, patienceMilliseconds: 500 });
+  server.faults.noLeader = true;
+  const unready = await failureOf(store.append('customer-1', NO_STREAM, notes('customer-1', 'lost')));
+  assert.ok(unready instanceof StoreUnavailable && !(unready instanceof AppendInDoubt), String(unready));
+  server.faults.noLeader = false;
+  await server.stop();
+  await failureOf(store.revision('customer-1'));
+  const away = await failureOf(store.append('customer-1', NO_STREAM, notes('customer-1', 'lost')));
+  assert.ok(away instanceof StoreUnavailable && !(away instanceof AppendInDoubt), String(away));
+  await store.close();
+  await server.start();
+});
+
 test('what is more than the server takes at once is refused before it is sent', async ({ server, store }) => {
   const large = Array.from({ length: 12 }, (_, index) => `${index}${'x'.repeat(100_000)}`);
   const failure = await failureOf(store.append('customer-1', NO_STREAM, notes('customer-1', ...large)));
@@ -109,10 +140,10 @@ test('what is more than the server takes at once is refused before it is sent', 
 });
 
 test('a server that takes less says so', async () => {
-  const server = await startEventStoreStandIn({ maxAppendBytes: 10_000 });
+  const server = await startEventStoreStandIn({ maxAppendBytes: 1_000 });
   const store = await openStore({ port: server.port });
   const failure = await failureOf(store.append('customer-1', NO_STREAM, numberedNotes('customer-1', 100)));
-  assert.ok(failure instanceof AppendTooLarge && failure.limitBytes === 10_000);
+  assert.ok(failure instanceof AppendTooLarge && failure.limitBytes === 1_000);
   await store.append('customer-1', NO_STREAM, notes('customer-1', 'a'));
   await store.close();
   await server.stop();

@@ -5,6 +5,7 @@ import { eventStoreContract, type EventStoreUnderTest } from '../../contracts/ev
 import { createEventLog } from '../../support/stores/eventstoredb-stand-in/event-log.ts';
 import { startEventStoreStandIn } from '../../support/stores/eventstoredb-stand-in/stand-in.ts';
 import { givenEventStoreUrl, ownCategories } from '../../support/stores/given-event-store.ts';
+import { stranger } from './strangers.ts';
 
 const log = createLog({ level: 'silent' });
 const clock = systemClock;
@@ -18,8 +19,10 @@ async function onStandIn(): Promise<EventStoreUnderTest> {
   const server = await startEventStoreStandIn({ log: createEventLog(2n ** 53n + 1n) });
   const url = `esdb://127.0.0.1:${server.port}?tls=false`;
   return {
-    open: (codec) => openEventStoreDb({ url, codec, clock, log, categories: ['customer'] }),
+    open: (codec) => openEventStoreDb({ url, codec, clock, log, categories: ['customer'], streamPrefix: 'ours.' }),
     stop: () => server.stop(),
+    strangersWrite: (count) => stranger(server.log, 'customer-1', count),
+    doubt: { begin: () => server.log.loseQuorum(), end: () => server.log.regainQuorum() },
   };
 }
 

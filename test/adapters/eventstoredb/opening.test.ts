@@ -1,6 +1,3 @@
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { generate } from 'selfsigned';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { BEGINNING, type EventStore, NO_STREAM } from '../../../src/ports/event-store.ts';
@@ -8,9 +5,10 @@ import { StoreRefused, type StoreRefusedCode } from '../../../src/ports/store-re
 import { notes } from '../../contracts/sample-events.ts';
 import { createEventLog } from '../../support/stores/eventstoredb-stand-in/event-log.ts';
 import { type EventStoreStandIn, startEventStoreStandIn } from '../../support/stores/eventstoredb-stand-in/stand-in.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { ownAuthority } from './own-authority.ts';
 import { waitUntil } from '../../support/wait-until.ts';
 import { all, failureOf, following, openStore, textsOf } from './opening.ts';
+import { stranger } from './strangers.ts';
 
 const test = suite('opening EventStoreDB');
 
@@ -21,10 +19,68 @@ test('a URL that is none is refused with what would be right, and shows no passw
     'esdb://admin:changeit@host:port',
     'esdb://admin:changeit@host:2113?tls=perhaps',
     'esdb://host:2113?tlsCAFile=/no/such/file',
+    'esdb://admin:changeit@host:2113?tls',
+    'esdb://admin:changeit@more@host:2113',
+    'esdb://admin:changeit?really@host:2113',
+    'esdb://admin:changeit@host:2113:2113',
+    'esdb://admin:change%it@host:2113',
     'esdb://host:2113?userCertFile=/no/such/file',
   ]) {
     await assertRefused(openStore({ url }), 'bad-url', /EVENT_STORE_URL.*esdb:\/\/host:2113/, url);
   }
+});
+
+test('an option that is not taken is refused by its name; one of other official clients is taken', async () => {
+  for (const [option, message] of [
+    ['tlsVerifyCert=false', /tlsVerifyCert can not be turned off.*tlsCaFile/],
+    ['TLS_VERIFY_CERT=no', /tlsVerifyCert can not be turned off/],
+    ['defaultCredentials=admin', /defaultCredentials is no option; there are tls, tlsCaFile/],
+  ] as const)
+    await assertRefused(openStore({ url: `esdb://admin:changeit@host:2113?${option}` }), 'bad-url', message, option);
+  const server = await startEventStoreStandIn();
+  const others = 'tls=false&nodePreference=leader&defaultDeadline=5000&tlsVerifyCert=true&maxDiscoverAttempts=3';
+  await (await openStore({ url: `esdb://127.0.0.1:${server.port}?${others}` })).close();
+  await server.stop();
+});
+
+test("what others write stops nobody where our streams have a prefix; under it, the error names what keeps strangers' out", async () => {
+  const server = await startEventStoreStandIn();
+  const store = await openStore({ port: server.port, streamPrefix: 'edgeward.' });
+  stranger(server.log, 'customer-8f14e45f', 3);
+  const appended = await store.append('customer-1', NO_STREAM, notes('customer-1', 'a'));
+  const [event] = await all(store.readAll(BEGINNING));
+  assert.is(event?.stream, 'customer-1');
+  assert.is(server.log.all().at(-1)?.stream, 'edgeward.customer-1');
+  assert.is(await store.end(), appended.position);
+  assert.equal(textsOf(await all(store.read('customer-1'))), ['a']);
+  const follower = following(store, BEGINNING, 1);
+  await follower.ended;
+  assert.is(follower.seen[0]?.stream, 'customer-1');
+  stranger(server.log, 'edgeward.customer-9', 1);
+  const bare = await openStore({ port: server.port });
+  for (const opened of [store, bare])
+    assert.match(String(await failureOf(all(opened.readAll(BEGINNING)))), /customer-\w+.*EVENT_STORE_STREAM_PREFIX/);
+  await bare.close();
+  await store.close();
+  await server.stop();
+});
+
+test('a log that was begun without a prefix is not taken for none', async () => {
+  const server = await startEventStoreStandIn();
+  const bare = await openStore({ port: server.port });
+  await bare.append('region-main', NO_STREAM, notes('region-main', 'a'));
+  await bare.close();
+  const own = { streamPrefix: 'edgeward.', streamOfEveryLog: 'region-main' };
+  await assertRefused(
+    openStore({ port: server.port, ...own }),
+    'other-prefix',
+    /EVENT_STORE_STREAM_PREFIX.*stores copy/,
+  );
+  const unchecked = await openStore({ port: server.port, streamPrefix: 'edgeward.' });
+  await unchecked.append('region-main', NO_STREAM, notes('region-main', 'b'));
+  await unchecked.close();
+  await (await openStore({ port: server.port, ...own })).close();
+  await server.stop();
 });
 
 test('a host that is not there is unreachable, within the patience', async () => {
@@ -43,32 +99,42 @@ test('a server that knows no batches of appends is too old', async () => {
 });
 
 test('over TLS, with a login: the right one is let in, another one is refused, one without rights too', async () => {
-  const { path, remove } = await temporaryFolder();
-  const pem = await generate([{ name: 'commonName', value: 'localhost' }], {
-    extensions: [
-      {
-        name: 'subjectAltName',
-        altNames: [
-          { type: 2, value: 'localhost' },
-          { type: 7, ip: '127.0.0.1' },
-        ],
-      },
-    ],
+  const { ca, tls, remove } = await ownAuthority();
+  const server = await startEventStoreStandIn({
+    tls,
+    users: [{ user: 'ops', password: 'se cret', groups: ['$admins'] }],
   });
-  const ca = join(path, 'ca.pem');
-  await writeFile(ca, pem.cert);
-  const tls = { key: pem.private, certificate: pem.cert };
-  const server = await startEventStoreStandIn({ tls, login: { user: 'ops', password: 'se cret', readsAll: true } });
   const url = (login: string) => `esdb://${login}@localhost:${server.port}?tlsCAFile=${encodeURIComponent(ca)}`;
   const store = await openStore({ url: url('ops:se%20cret') });
   await store.append('customer-1', NO_STREAM, notes('customer-1', 'a'));
   assert.equal(textsOf(await all(store.readAll(BEGINNING))), ['a']);
   await store.close();
   await assertRefused(openStore({ url: url('ops:wrong') }), 'login-refused', /login must be valid/, 'wrong');
-  const poor = await startEventStoreStandIn({ tls, login: { user: 'app', password: 'x', readsAll: false } });
+  const poor = await startEventStoreStandIn({ tls, users: [{ user: 'app', password: 'x', groups: ['$ops'] }] });
   const poorUrl = `esdb://app:x@localhost:${poor.port}?tlsCAFile=${encodeURIComponent(ca)}`;
-  await assertRefused(openStore({ url: poorUrl }), 'login-refused', /may read \$all/);
+  await assertRefused(openStore({ url: poorUrl }), 'login-refused', /may read \$all: edgeward stores grant/);
   await poor.stop();
+  await server.stop();
+  await remove();
+});
+
+test('by an address, over TLS: the certificate must hold it, and Node has nothing to say', async () => {
+  const { ca, tls, remove } = await ownAuthority();
+  const server = await startEventStoreStandIn({ tls });
+  const said: Error[] = [];
+  const listen = (warning: Error): void => void said.push(warning);
+  process.on('warning', listen);
+  for (const scheme of ['esdb', 'esdb+discover'])
+    await (
+      await openStore({ url: `${scheme}://127.0.0.1:${server.port}?tlsCaFile=${encodeURIComponent(ca)}` })
+    ).close();
+  const elsewhere = openStore({
+    url: `esdb://127.0.0.2:${server.port}?tlsCaFile=${encodeURIComponent(ca)}`,
+    patienceMilliseconds: 300,
+  });
+  await assertRefused(elsewhere, 'unreachable', /can't be reached/);
+  process.off('warning', listen);
+  assert.equal(said.map(String), []);
   await server.stop();
   await remove();
 });

@@ -47,15 +47,20 @@ export function following(
   store: EventStore,
   after: bigint,
   wanted = Number.POSITIVE_INFINITY,
-): Readonly<{ seen: RecordedEvent[]; passed: bigint[]; stop: () => void; ended: Promise<void> }> {
+): Readonly<{ seen: RecordedEvent[]; passed: bigint[]; followed: boolean[]; stop: () => void; ended: Promise<void> }> {
   const stop = new AbortController();
   const seen: RecordedEvent[] = [];
   const passed: bigint[] = [];
+  const followed: boolean[] = [];
+  const told = {
+    passed: (position: bigint) => void passed.push(position),
+    isFollowed: (is: boolean) => void followed.push(is),
+  };
   const ended = (async () => {
-    for await (const page of store.follow(after, stop.signal, (position) => void passed.push(position))) {
+    for await (const page of store.follow(after, stop.signal, told)) {
       seen.push(...page);
       if (seen.length >= wanted) stop.abort();
     }
   })();
-  return { seen, passed, stop: () => stop.abort(), ended };
+  return { seen, passed, followed, stop: () => stop.abort(), ended };
 }

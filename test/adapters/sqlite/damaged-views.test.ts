@@ -9,7 +9,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import Database from 'better-sqlite3';
+import { openSqlite } from '../../../src/adapters/sqlite/sqlite-library.ts';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { openSqliteReadModels } from '../../../src/adapters/sqlite/read-models.ts';
@@ -202,7 +202,7 @@ test('a file of something else, or of a newer edgeward, is neither moved nor wri
 });
 
 function change(file: string, sql: string): void {
-  new Database(file).exec(sql).close();
+  openSqlite(file).exec(sql).close();
 }
 
 /** Everywhere: pages that are in use no more hold it too. */

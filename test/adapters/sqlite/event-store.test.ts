@@ -4,7 +4,7 @@ import { readdirSync, statSync } from 'node:fs';
 import { open as openFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import Database from 'better-sqlite3';
+import { openSqlite } from '../../../src/adapters/sqlite/sqlite-library.ts';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createLog } from '../../../src/adapters/log.ts';
@@ -19,6 +19,7 @@ import { StoreRefused } from '../../../src/ports/store-refused.ts';
 import { eventStoreContract } from '../../contracts/event-store.ts';
 import { notes, numberedNotes, sampleCodec, thing } from '../../contracts/sample-events.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { repositoryFile } from '../../support/repository.ts';
 
 const log = createLog({ level: 'silent' });
 
@@ -72,18 +73,18 @@ test('the file and its companions are for the owner alone', async ({ folder, ope
 });
 
 test("another program's file is not touched", async ({ file, open }) => {
-  const db = new Database(file);
+  const db = openSqlite(file);
   db.exec('CREATE TABLE theirs (x)');
   db.close();
   assert.throws(open, /events\.db holds something else than the event log/);
-  const again = new Database(file);
+  const again = openSqlite(file);
   assert.equal(again.prepare('SELECT name FROM sqlite_schema').pluck().all(), ['theirs']);
   again.close();
 });
 
 test('a file of a newer version is not touched', async ({ file, open }) => {
   await open().close();
-  const db = new Database(file);
+  const db = openSqlite(file);
   db.pragma('user_version = 99');
   db.close();
   assert.throws(open, /holds the event log of version 99; this program reads version 1/);
@@ -306,7 +307,7 @@ async function refuseWhenFull({ file, open }: Context): Promise<void> {
 }
 
 function startAppending(file: string, mode: string, name: string, count: number): ChildProcessWithoutNullStreams {
-  const program = new URL('appending-process.ts', import.meta.url).pathname;
+  const program = repositoryFile('test/adapters/sqlite/appending-process.ts');
   const child = spawn(process.execPath, ['--import', 'tsx', program, file, mode, name, String(count)]);
   child.stderr.pipe(process.stderr);
   return child;

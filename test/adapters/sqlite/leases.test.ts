@@ -9,6 +9,7 @@ import type { Leases } from '../../../src/ports/leases.ts';
 import { leasesContract } from '../../contracts/leases.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { waitUntil } from '../../support/wait-until.ts';
+import { repositoryFile } from '../../support/repository.ts';
 
 leasesContract('leases as lock files', async () => {
   const { path, remove } = await temporaryFolder();
@@ -89,7 +90,7 @@ async function startHolding(
   directory: string,
   name: string,
 ): Promise<Readonly<{ child: ChildProcessWithoutNullStreams; fence: bigint; kill: () => Promise<void> }>> {
-  const program = new URL('holding-process.ts', import.meta.url).pathname;
+  const program = repositoryFile('test/adapters/sqlite/holding-process.ts');
   const child = spawn(process.execPath, ['--import', 'tsx', program, directory, name]);
   child.stderr.pipe(process.stderr);
   const [said] = await once(child.stdout, 'data');

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { Webhook } from 'standardwebhooks';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { signatureOf, signingKey } from '../../../src/adapters/webhooks/signature.ts';
+import { signatureOf, signingKey } from '../../../src/adapters/webhooks/webhook-sender.ts';
 
 test('the example of the Standard Webhooks specification', () => {
   const key = signingKey('whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw');

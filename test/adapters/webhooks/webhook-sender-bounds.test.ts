@@ -43,7 +43,7 @@ test('a receiver that trickles its headers is not given more time for each byte'
 
 for (const [status, result] of [
   [202, { delivered: true, status: 202 }],
-  [500, { delivered: false, because: 'answered 500' }],
+  [500, { delivered: false, because: 'answered 500', status: 500 }],
 ] as const) {
   test(`a receiver that trickles its body has answered ${status}, and holds the connection no longer than the limit`, async () => {
     const clock = createManualClock();

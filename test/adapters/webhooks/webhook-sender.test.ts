@@ -72,6 +72,7 @@ for (const status of [400, 401, 404, 409, 410, 429, 500, 503, 599]) {
     assert.equal(await sender.send(requestTo(receiver.url), never()), {
       delivered: false,
       because: `answered ${status}`,
+      status,
     });
   });
 }
@@ -86,6 +87,7 @@ for (const status of [300, 301, 302, 303, 304, 307, 308]) {
     assert.equal(await sender.send(requestTo(receiver.url), never()), {
       delivered: false,
       because: `redirects are not followed (${status})`,
+      status,
     });
     assert.is(elsewhere.accepted(), 0);
   });
@@ -99,7 +101,11 @@ test('interim answers are not the answer', async () => {
     });
   });
   await using sender = openSender();
-  assert.equal(await sender.send(requestTo(receiver.url), never()), { delivered: false, because: 'answered 500' });
+  assert.equal(await sender.send(requestTo(receiver.url), never()), {
+    delivered: false,
+    because: 'answered 500',
+    status: 500,
+  });
 });
 
 test('nobody listens: connection refused', async () => {

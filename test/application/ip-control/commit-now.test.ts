@@ -8,6 +8,7 @@ import { customerDecider } from '../../../src/commands/ip-control/customer.ts';
 import { commitKey, type OpenCommit } from '../../../src/commands/ip-control/customer-state.ts';
 import { isRefusal } from '../../../src/kernel/decider.ts';
 import { openEmbeddedLog } from '../../support/stores/embedded-log.ts';
+import { leavingOut, type LeavesOut } from '../../support/stores/leaving-out.ts';
 import { waitUntil } from '../../support/wait-until.ts';
 import {
   assigned,
@@ -19,17 +20,17 @@ import {
   registered,
 } from '../../commands/ip-control/customer-examples.ts';
 
-type Application = Awaited<ReturnType<typeof openHouse>>;
+type Application = Awaited<ReturnType<typeof openApplication>>;
 
 const test = suite<{ application: Application }>('a commit now');
 const context = { actor: 'token:t1', requestId: 'request-1' };
 
-/** A customer with a change, and somebody who deploys when the test says so. */
-async function openHouse() {
+/** A customer with a change, and a deployment that happens when the test says so; what the watch is not given at once is left out. */
+async function openApplication(isLeftOut: LeavesOut = () => false) {
   const log = await openEmbeddedLog();
   await log.append('customer-7', registered(), assigned(1, '192.0.2.0/24'), assigned(2, '198.51.100.0/24', 2));
   const customers = openAggregate(customerDecider, log.dependencies());
-  const watch = await openCommitWatch(log.store);
+  const watch = await openCommitWatch(leavingOut(log.store, isLeftOut), log.log);
   const stop = new AbortController();
   const watching = watch.run(stop.signal);
   const change = async (text: string): Promise<void> => {
@@ -78,7 +79,7 @@ async function hasJoined(): Promise<void> {
 }
 
 test.before.each(async (state) => {
-  state.application = await openHouse();
+  state.application = await openApplication();
 });
 test.after.each((state) => state.application.close());
 
@@ -104,6 +105,20 @@ test('a failure is told; what failed stays pending', async ({ application }) => 
   const committing = application.commit();
   await application.settle(await application.deploying(), false);
   assert.is(await committing, 'failed');
+});
+
+test('an end that following the log leaves out is told at the next event of the customer', async () => {
+  const application = await openApplication(({ type }) => type === 'CommitCompleted');
+  try {
+    await application.change('192.0.2.1');
+    const committing = application.commit();
+    await application.settle(await application.deploying(), true);
+    await application.change('192.0.2.2');
+    assert.is(await committing, 'success');
+    assert.equal(application.watch.ended(), [{ regionId: 1, list: 'BLACKHOLE', status: 'success', count: 1 }]);
+  } finally {
+    await application.close();
+  }
 });
 
 test('when its time is up it is in progress, and goes on', async ({ application }) => {

@@ -3,20 +3,27 @@ import * as assert from 'uvu/assert';
 import { createAdministrator } from '../../../src/application/ip-control/administrators.ts';
 import {
   createCustomer,
+  ensureCustomer,
   listCustomers,
   showCustomer,
   updateCustomer,
 } from '../../../src/application/ip-control/customers.ts';
-import { chooseDeployPolicy, createRegion, listRegions } from '../../../src/application/ip-control/regions.ts';
+import {
+  chooseDeployPolicy,
+  createRegion,
+  ensureRegion,
+  listRegions,
+} from '../../../src/application/ip-control/regions.ts';
 import { addSubnet, listSubnets, removeSubnet } from '../../../src/application/ip-control/subnets.ts';
 import { issueToken, listTokens, revokeToken } from '../../../src/application/ip-control/tokens.ts';
+import { DIRECTORY_ID } from '../../../src/commands/ip-control/directory.ts';
 import { isRefusal } from '../../../src/kernel/decider.ts';
-import { openWorkerPoolHouse, type WorkerPoolHouse } from '../../support/worker-pool-application.ts';
+import { openTestApplication, type TestApplication } from '../../support/test-application.ts';
 
-const test = suite<{ application: WorkerPoolHouse }>('use cases of customers, their subnets and their tokens');
+const test = suite<{ application: TestApplication }>('use cases of customers, their subnets and their tokens');
 
 test.before.each(async (at) => {
-  at.application = await openWorkerPoolHouse();
+  at.application = await openTestApplication();
 });
 test.after.each(({ application }) => application.close());
 
@@ -33,7 +40,7 @@ function refused(answer: object): string {
   return answer.refused;
 }
 
-async function withCustomers(application: WorkerPoolHouse): Promise<void> {
+async function withCustomers(application: TestApplication): Promise<void> {
   for (const name of ['acme', 'globex']) taken(await createCustomer({ name, settings: {} }, context, application));
   taken(await createRegion({ name: 'eu-west' }, context, application));
 }
@@ -47,6 +54,7 @@ test('a customer has the defaults for what is not set, and no secret without a w
     customerId: 1,
     name: 'acme',
     listName: 'ACME',
+    standing: 'enabled',
     settings: {
       rateLimitPerMinute: 60,
       allowSynchronous: false,
@@ -108,6 +116,29 @@ test('a fifth secret is refused, and is not left in the store', async ({ applica
   assert.is(application.secretIds().length, 4);
 });
 
+test('a number is not taken for a name, nor a name for a number', async ({ application }) => {
+  await withCustomers(application);
+  const { settings } = taken(await showCustomer('acme', application));
+  const customerId = 3;
+  const reserve = { type: 'ReserveCustomerName', data: { name: '1', settings } } as const;
+  assert.not(isRefusal(await application.olderDirectory().handle(DIRECTORY_ID, reserve, context)));
+  const register = { type: 'RegisterCustomer', data: { customerId, name: '1', listName: '1', settings } } as const;
+  assert.not(isRefusal(await application.customers.handle(customerId, register, context)));
+  const numberOf = async (customer: string): Promise<number> =>
+    taken(await showCustomer(customer, application)).customerId;
+  assert.equal([await numberOf('1'), await numberOf('2'), await numberOf('acme')], [3, 2, 1]);
+  const update = { changes: { trusted: true }, rotateWebhookSecret: false, immediately: false };
+  assert.is(taken(await updateCustomer({ customer: 1, ...update }, context, application)).customer.name, 'acme');
+  assert.is(taken(await updateCustomer({ customer: '1', ...update }, context, application)).customer.customerId, 3);
+  const put = await ensureCustomer({ name: '1', settings: { rateLimitPerMinute: 7 } }, context, application);
+  assert.equal([taken(put).customer.customerId, taken(put).isNew], [3, false]);
+  const end = await application.store.end();
+  assert.is(refused(await ensureCustomer({ name: '2', settings: {} }, context, application)), 'bad-customer-name');
+  const region = await ensureRegion({ name: '1', deployPolicy: 'all-or-nothing' }, context, application);
+  assert.is(refused(region), 'bad-region-name');
+  assert.is(await application.store.end(), end);
+});
+
 test('what is named and not there is not found, and names the field', async ({ application }) => {
   await withCustomers(application);
   const update = { customer: 'nobody', changes: {}, rotateWebhookSecret: false, immediately: false };
@@ -120,7 +151,7 @@ test('what is named and not there is not found, and names the field', async ({ a
     await chooseDeployPolicy({ region: '7', deployPolicy: 'each' }, context, application),
     await removeSubnet('7', context, application),
     await removeSubnet('seven', context, application),
-    await revokeToken('none', context, application),
+    await revokeToken({ tokenId: 'none' }, context, application),
   ];
   assert.equal(
     answers.map((answer) => (isRefusal(answer) ? `${answer.refused} ${answer.field}: ${answer.because}` : answer)),
@@ -181,22 +212,27 @@ test('only the hash of a token is kept, and whoever has it is found when it is r
   const issued = taken(await issueToken({ customer: 'globex', label: 'ci' }, context, application));
   assert.match(issued.token, /^edw_[\w-]{43}$/);
   assert.not.ok((await application.logText()).includes(issued.token));
-  const listed = [{ tokenId: issued.tokenId, customer: 'globex', label: 'ci' }];
-  assert.equal(await listTokens(undefined, application), listed);
+  const listed = taken(await listTokens(undefined, application));
+  assert.equal(
+    listed.map(({ tokenId, customer, label, prefix }) => ({ tokenId, customer, label, prefix })),
+    [{ tokenId: issued.tokenId, customer: 'globex', label: 'ci', prefix: issued.token.slice(0, 10) }],
+  );
   assert.equal(await listTokens('acme', application), []);
-  const revoked = await revokeToken(issued.tokenId, context, application);
+  const of = { tokenId: issued.tokenId, customer: 'acme' };
+  assert.is(refused(await revokeToken(of, context, application)), 'not-found');
+  const revoked = await revokeToken({ tokenId: issued.tokenId }, context, application);
   assert.equal(revoked, { tokenId: issued.tokenId, customer: 'globex' });
-  assert.is(refused(await revokeToken(issued.tokenId, context, application)), 'not-found');
+  assert.is(refused(await revokeToken({ tokenId: issued.tokenId }, context, application)), 'not-found');
 });
 
 test('an administrator has a password whose hash is kept; a refused one leaves no secret', async ({ application }) => {
-  const created = taken(await createAdministrator('ada', context, application));
+  const created = taken(await createAdministrator({ name: 'ada' }, context, application));
   const [secretId = ''] = application.secretIds();
   const kept = await application.secrets.get(secretId);
   assert.match(kept ?? '', /^scrypt\$32768\$8\$1\$/);
   assert.not.ok(kept?.includes(created.password));
-  assert.is(refused(await createAdministrator('ada', context, application)), 'administrator-exists');
-  assert.is(refused(await createAdministrator('../ada', context, application)), 'bad-administrator-name');
+  assert.is(refused(await createAdministrator({ name: 'ada' }, context, application)), 'administrator-exists');
+  assert.is(refused(await createAdministrator({ name: '../ada' }, context, application)), 'bad-administrator-name');
   assert.equal(application.secretIds(), [secretId]);
 });
 

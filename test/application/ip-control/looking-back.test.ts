@@ -20,7 +20,7 @@ import { type CustomerEvent, customerEvents } from '../../../src/events/ip-contr
 import { isRefusal } from '../../../src/kernel/decider.ts';
 import { disable, enable, one, recordCompleted, requestCommit } from '../../commands/ip-control/customer-examples.ts';
 import { submit } from '../../commands/ip-control/source-whitelist-examples.ts';
-import { openWorkerPoolHouse } from '../../support/worker-pool-application.ts';
+import { openTestApplication } from '../../support/test-application.ts';
 
 const context = { actor: 'admin:ada', requestId: 'request-1' };
 const CUSTOMER_TYPES = new Set<string>(customerEvents.map(({ type }) => type));
@@ -28,11 +28,11 @@ const PROOF = Buffer.from('a contract');
 const SHA256 = createHash('sha256').update(PROOF).digest('hex');
 
 async function openApplication() {
-  const house = await openWorkerPoolHouse();
+  const opened = await openTestApplication();
   const files = new Map([[SHA256, PROOF]]);
   let deployed: CommitStatus = 'success';
   const application = {
-    ...house,
+    ...opened,
     eventTypes: ['CustomerRegistered'],
     isCustomerEvent: (event: { type: string }): event is CustomerEvent => CUSTOMER_TYPES.has(event.type),
     commitNow: async () => deployed,
@@ -51,8 +51,8 @@ async function openApplication() {
   await createCustomer({ name: 'acme', settings: { allowSourceWhitelist: true } }, context, application);
   const subnet = { customer: 'acme', region: 'eu-west', cidr: '192.0.2.0/24', asn: 64500, metro: 'AMS' };
   await addSubnet(subnet, context, application);
-  const says = async (command: Parameters<typeof house.customers.handle>[1]): Promise<void> => {
-    const answer = await house.customers.handle(1, command, context);
+  const says = async (command: Parameters<typeof opened.customers.handle>[1]): Promise<void> => {
+    const answer = await opened.customers.handle(1, command, context);
     if (isRefusal(answer)) throw new Error(answer.because);
   };
   return { application, files, says, willBe: (status: CommitStatus) => void (deployed = status) };
@@ -98,7 +98,13 @@ test('a commit that was asked for tells what it came to on each router once it h
   await says(requestCommit());
   await says(recordCompleted());
   const list = { customer: 'acme', region: 'eu-west', list: 'BLACKHOLE' } as const;
-  const run = taken(await runCommit({ ...list, customer: '1', region: '1' }, context, application));
+  const commits = {
+    ...application.views.commits,
+    get: (key: string) => application.views.commits.get(key),
+    list: () => Promise.reject(new Error('no commit set but those of the customer is read')),
+  };
+  const dependencies = { ...application, views: { ...application.views, commits } };
+  const run = taken(await runCommit({ ...list, customer: '1', region: '1' }, context, dependencies));
   const [{ outcomes } = { outcomes: [] }] = taken(await listCommits({}, application)).commits;
   assert.ok(outcomes.length > 0);
   assert.equal(run, { ...list, status: 'success', outcomes });

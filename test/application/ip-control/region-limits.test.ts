@@ -1,13 +1,14 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { rememberedRegionLimits } from '../../../src/application/ip-control/region-limits.ts';
+import { rememberedRegionLimits } from '../../../src/application/ip-control/regions.ts';
 import type { RegionView } from '../../../src/projections/ip-control/region-view.ts';
 import { createManualClock } from '../../support/manual-clock.ts';
 
 const region = (most: number): RegionView => ({
   regionId: 1,
   name: 'eu-west',
-  routers: [{ name: 'edge1', driver: 'frr', options: { max_entries: String(most) } }],
+  deployPolicy: 'each',
+  routers: [{ name: 'edge1', driver: 'frr', options: { max_entries: String(most) }, repair: true }],
 });
 
 /** Views of one region, of which the number of readings is counted, and which may fail or hang. */

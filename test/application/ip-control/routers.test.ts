@@ -1,11 +1,10 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { RouterChecks } from '../../../src/application/application.ts';
-import { beginRestore } from '../../../src/application/ip-control/begin-restore.ts';
 import { everyDifference, listDifference } from '../../../src/application/ip-control/commit-difference.ts';
 import { createCustomer } from '../../../src/application/ip-control/customers.ts';
 import { createRegion } from '../../../src/application/ip-control/regions.ts';
-import { acceptRestore, restoreStatus } from '../../../src/application/ip-control/restore.ts';
+import { acceptRestore, beginRestore, restoreStatus } from '../../../src/application/ip-control/restore.ts';
 import {
   checkRouters,
   chooseRouterRepair,
@@ -18,7 +17,7 @@ import { addSubnet } from '../../../src/application/ip-control/subnets.ts';
 import { isRefusal } from '../../../src/kernel/decider.ts';
 import { type RouterDriver, RouterFailure, type RouterSettings } from '../../../src/ports/routers.ts';
 import { disable, one } from '../../commands/ip-control/customer-examples.ts';
-import { openWorkerPoolHouse } from '../../support/worker-pool-application.ts';
+import { openTestApplication } from '../../support/test-application.ts';
 
 const context = { actor: 'admin:ada', requestId: 'request-1' };
 const CHECKED = { lists: 2, underWay: 0, drifted: [], repaired: [], unowned: [], removed: [], problems: [] };
@@ -35,7 +34,7 @@ function openRouters() {
     if (away.has(name)) throw new RouterFailure('unreachable', 'no way there.');
     return lists.get(name) ?? new Map();
   };
-  const open = ({ name, driver }: RouterSettings): RouterDriver => {
+  const open = ({ name, driver, options: { path } }: RouterSettings): RouterDriver => {
     if (driver !== 'file') throw new RouterFailure('bad-option', `router ${name}: driver ${driver} is unknown`);
     return {
       read: async (list) => reach(name).get(list) ?? 'absent',
@@ -44,13 +43,14 @@ function openRouters() {
       replace: never,
       remove: never,
       close: async () => undefined,
+      ...(path === undefined ? {} : { folder: path }),
     };
   };
   return { lists, away, open };
 }
 
 async function openApplication() {
-  const house = await openWorkerPoolHouse();
+  const opened = await openTestApplication();
   const routers = openRouters();
   const folders: string[] = [];
   const checks: unknown[] = [];
@@ -63,7 +63,7 @@ async function openApplication() {
     enable: async (...asked) => answers.enable?.(...asked),
   };
   const makeFolder = async (path: string) => folders.push(path);
-  const application = { ...house, openRouter: routers.open, makeFolder, routerChecks };
+  const application = { ...opened, openRouter: routers.open, makeFolder, routerChecks };
   for (const name of ['eu-west', 'us-east']) await createRegion({ name }, context, application);
   const add = (region: string, router: string, repair = true) =>
     addRouter({ region, router, driver: 'file', options: { path: `/${router}` }, repair }, context, application);

@@ -2,11 +2,11 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { listSecrets, putSecret, removeSecret } from '../../../src/application/operations/secrets.ts';
 import { isRefusal } from '../../../src/kernel/decider.ts';
-import { openWorkerPoolHouse, type WorkerPoolHouse } from '../../support/worker-pool-application.ts';
-import { accepted, foundPool } from '../../support/worker-pool-records.ts';
+import { openTestApplication, type TestApplication } from '../../support/test-application.ts';
+import { accepted, foundPool } from '../../support/worker-pools/records.ts';
 
-async function inHouse(work: (application: WorkerPoolHouse) => Promise<void>): Promise<void> {
-  const application = await openWorkerPoolHouse();
+async function withApplication(work: (application: TestApplication) => Promise<void>): Promise<void> {
+  const application = await openTestApplication();
   try {
     await work(application);
   } finally {
@@ -15,7 +15,7 @@ async function inHouse(work: (application: WorkerPoolHouse) => Promise<void>): P
 }
 
 test('who keeps and forgets a secret is recorded, its value never', () =>
-  inHouse(async (application) => {
+  withApplication(async (application) => {
     const { context } = application;
     accepted(await putSecret('edge1', 'hunter2', context, application));
     assert.is(await application.secrets.get('edge1'), 'hunter2');
@@ -28,7 +28,7 @@ test('who keeps and forgets a secret is recorded, its value never', () =>
   }));
 
 test('a secret that something uses is not removed; the list says by what, and since when it is there', () =>
-  inHouse(async (application) => {
+  withApplication(async (application) => {
     await foundPool(application);
     accepted(await putSecret('spare', 'hunter3', application.context, application));
     const [used, spare, ...others] = await listSecrets(application);
@@ -44,15 +44,24 @@ test('a secret that something uses is not removed; the list says by what, and si
   }));
 
 test('a secret that is used and not there is listed without an instant', () =>
-  inHouse(async (application) => {
+  withApplication(async (application) => {
     await foundPool(application);
     const [id = ''] = application.secretIds();
     await application.secrets.remove(id);
     assert.equal(await listSecrets(application), [{ id, since: null, usedBy: ['asset hcloud'] }]);
   }));
 
+test('the mark of the instances at providers is not removed: nothing would find them again', () =>
+  withApplication(async (application) => {
+    assert.equal(await listSecrets(application), []);
+    accepted(await putSecret('installation', '0f0c2a9e', application.context, application));
+    const answer = await removeSecret('installation', application.context, application);
+    assert.ok(isRefusal(answer) && answer.refused === 'secret-in-use');
+    assert.is((await listSecrets(application)).length, 1);
+  }));
+
 test('what is no id or no value is refused, and nothing is kept or recorded', () =>
-  inHouse(async (application) => {
+  withApplication(async (application) => {
     const put = (id: string, value: string) => putSecret(id, value, application.context, application);
     for (const [id, value, code] of [
       ['../edge1', 'hunter2', 'bad-secret-id'],

@@ -3,8 +3,8 @@ import * as assert from 'uvu/assert';
 import { applyScaling } from '../../../src/application/worker-pools/apply-scaling.ts';
 import { activeSlots } from '../../../src/commands/worker-pools/pool-state.ts';
 import type { ScalingDecision } from '../../../src/domain/worker-pools/scaling/decision.ts';
-import { openWorkerPoolHouse } from '../../support/worker-pool-application.ts';
-import { accepted, foundPool } from '../../support/worker-pool-records.ts';
+import { openTestApplication } from '../../support/test-application.ts';
+import { accepted, foundPool } from '../../support/worker-pools/records.ts';
 
 const limits = { max_active_instances: 5, target_max_seconds_per_month: null, max_idle_seconds: 3600 };
 
@@ -14,7 +14,7 @@ function launching(count: number): ScalingDecision {
 }
 
 test('several runs of scaling at once, in processes of their own, never pass max_active_instances', async () => {
-  const application = await openWorkerPoolHouse();
+  const application = await openTestApplication();
   try {
     await foundPool(application, { limits });
     const outcomes = await Promise.all(
@@ -35,7 +35,7 @@ test('several runs of scaling at once, in processes of their own, never pass max
 });
 
 test('a decision is kept with its reasons before it is carried out; a worker without an instance is passed over', async () => {
-  const application = await openWorkerPoolHouse();
+  const application = await openTestApplication();
   try {
     await foundPool(application, { limits });
     const register = {

@@ -1,10 +1,17 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { ensureAsset, listAssets, showAsset } from '../../../src/application/worker-pools/assets.ts';
+import {
+  deleteAsset,
+  ensureAsset,
+  listAssets,
+  showAsset,
+  testAsset,
+} from '../../../src/application/worker-pools/assets.ts';
 import type { AssetRecord, Credentials } from '../../../src/events/worker-pools/asset-records.ts';
 import { isRefusal } from '../../../src/kernel/decider.ts';
-import { openWorkerPoolHouse, type WorkerPoolHouse } from '../../support/worker-pool-application.ts';
-import { accepted } from '../../support/worker-pool-records.ts';
+import { openTestApplication, type TestApplication } from '../../support/test-application.ts';
+import { createDummyCloud } from '../../support/worker-pools/dummy-cloud.ts';
+import { accepted, foundPool } from '../../support/worker-pools/records.ts';
 
 const record: AssetRecord = {
   category: 'cloud-provider-account',
@@ -15,8 +22,8 @@ const record: AssetRecord = {
 };
 const credentials = { access_key_id: 'hunter2', secret_access_key: 'hunter2' };
 
-async function inHouse(work: (application: WorkerPoolHouse) => Promise<void>): Promise<void> {
-  const application = await openWorkerPoolHouse();
+async function withApplication(work: (application: TestApplication) => Promise<void>): Promise<void> {
+  const application = await openTestApplication();
   try {
     await work(application);
   } finally {
@@ -24,13 +31,13 @@ async function inHouse(work: (application: WorkerPoolHouse) => Promise<void>): P
   }
 }
 
-function ensure(application: WorkerPoolHouse, given: Partial<AssetRecord> = {}, secrets: Credentials = credentials) {
+function ensure(application: TestApplication, given: Partial<AssetRecord> = {}, secrets: Credentials = credentials) {
   const asset = { record: { ...record, ...given } as AssetRecord, credentials: secrets };
   return ensureAsset(asset, application.context, application);
 }
 
 test('credentials go to the secret store and to nowhere else; the same ones are not stored again', () =>
-  inHouse(async (application) => {
+  withApplication(async (application) => {
     assert.is(accepted(await ensure(application)).created, true);
     assert.equal(accepted(await ensure(application)), { created: false, differences: [], notes: [] });
     const [first] = application.secretIds();
@@ -44,8 +51,8 @@ test('credentials go to the secret store and to nowhere else; the same ones are 
     assert.not.match(await application.logText(), /hunter/);
   }));
 
-test('what differs is told; an account without what its provider logs in with is kept, with a note', () =>
-  inHouse(async (application) => {
+test('what differs is told, of credentials their names alone', () =>
+  withApplication(async (application) => {
     await ensure(application);
     const bare = { configuration: {}, credential_names: ['access_key_id'] };
     const changed = accepted(await ensure(application, bare, { access_key_id: 'hunter2' }));
@@ -60,12 +67,12 @@ test('what differs is told; an account without what its provider logs in with is
         },
         { path: 'credentials', before: 'secret', after: 'another secret' },
       ],
-      notes: ['an account at aws logs in with secret_access_key, which is not there'],
+      notes: [],
     });
   }));
 
 test('an asset of another provider is refused, and no secret is stored for it', () =>
-  inHouse(async (application) => {
+  withApplication(async (application) => {
     await ensure(application);
     const before = application.secretIds();
     const answer = await ensure(application, { provider_type: 'hetzner' }, { api_token: 'hunter3' });
@@ -74,7 +81,7 @@ test('an asset of another provider is refused, and no secret is stored for it', 
   }));
 
 test('assets are listed and shown by the names of their credentials; one that does not exist is not found', () =>
-  inHouse(async (application) => {
+  withApplication(async (application) => {
     await ensure(application);
     const view = accepted(await showAsset('aws-main', application));
     assert.equal(view.credentialNames, ['access_key_id', 'secret_access_key']);
@@ -85,6 +92,61 @@ test('assets are listed and shown by the names of their credentials; one that do
       because: 'asset gcp not found.',
       field: 'name',
     });
+  }));
+
+test('an asset is deleted with its credentials, once nothing uses it; deleted twice it is not found', () =>
+  withApplication(async (application) => {
+    await foundPool(application);
+    await ensure(application);
+    const inUse = await deleteAsset('hcloud', application.context, application);
+    assert.ok(isRefusal(inUse) && inUse.refused === 'asset-in-use');
+    assert.is(inUse.because, 'asset hcloud is used by worker pool spot.');
+    assert.is(application.secretIds().length, 2);
+    accepted(await deleteAsset('aws-main', application.context, application));
+    assert.is(application.secretIds().length, 1);
+    assert.equal(
+      (await listAssets(application)).map(({ name }) => name),
+      ['hcloud'],
+    );
+    const again = await deleteAsset('aws-main', application.context, application);
+    assert.equal(again, { refused: 'not-found', because: 'asset aws-main not found.', field: 'name' });
+  }));
+
+test('an account is kept while an instance runs that it has created, whatever the pool names by then', () =>
+  withApplication(async (application) => {
+    await foundPool(application);
+    await ensure(application);
+    const at = application.clock.nowText();
+    const worker = { worker: 'old-001', pool: 'old', architectures: ['amd64'] as const, at };
+    accepted(
+      await application.workers.handle('old-001', { type: 'RegisterWorker', data: worker }, application.context),
+    );
+    const launch = {
+      run: 'r',
+      providerAccount: 'aws-main',
+      architectures: ['amd64'] as const,
+      activationSha256: 'x',
+      because: 'asked',
+      at,
+    };
+    accepted(await application.workers.handle('old-001', { type: 'RequestLaunch', data: launch }, application.context));
+    const inUse = await deleteAsset('aws-main', application.context, application);
+    assert.ok(isRefusal(inUse) && inUse.because === 'asset aws-main is used by worker old-001.');
+  }));
+
+test('an account is tested by its provider', () =>
+  withApplication(async (application) => {
+    await ensure(application);
+    const { openCloud, fail, openCount } = createDummyCloud(application.clock);
+    const signal = new AbortController().signal;
+    const parts = { ...application, openCloud };
+    assert.equal(await testAsset('aws-main', signal, parts), { works: true });
+    fail({ call: 'check', code: 'login-refused' });
+    const refused = accepted(await testAsset('aws-main', signal, parts));
+    assert.ok(!refused.works && refused.code === 'login-refused');
+    assert.is(openCount(), 0);
+    const missing = await testAsset('gcp', signal, parts);
+    assert.ok(isRefusal(missing) && missing.refused === 'not-found');
   }));
 
 test.run();

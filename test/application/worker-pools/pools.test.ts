@@ -4,15 +4,15 @@ import { applyScaling } from '../../../src/application/worker-pools/apply-scalin
 import { deletePool, editPool, ensurePool, listPools, showPool } from '../../../src/application/worker-pools/pools.ts';
 import { launchWorkers } from '../../../src/application/worker-pools/workers.ts';
 import { isRefusal } from '../../../src/kernel/decider.ts';
-import { openWorkerPoolHouse, type WorkerPoolHouse } from '../../support/worker-pool-application.ts';
-import { accepted, foundPool } from '../../support/worker-pool-records.ts';
+import { openTestApplication, type TestApplication } from '../../support/test-application.ts';
+import { accepted, foundPool } from '../../support/worker-pools/records.ts';
 
 const NOW = { dryRun: false };
 const DRY = { dryRun: true };
 const limits = { max_active_instances: 5, target_max_seconds_per_month: null, max_idle_seconds: 3600 };
 
-async function inHouse(work: (application: WorkerPoolHouse) => Promise<void>): Promise<void> {
-  const application = await openWorkerPoolHouse();
+async function withApplication(work: (application: TestApplication) => Promise<void>): Promise<void> {
+  const application = await openTestApplication();
   try {
     await foundPool(application, { limits });
     await work(application);
@@ -22,7 +22,7 @@ async function inHouse(work: (application: WorkerPoolHouse) => Promise<void>): P
 }
 
 test('a pool is made as it is given; what is not named stays, and the second time changes nothing', () =>
-  inHouse(async (application) => {
+  withApplication(async (application) => {
     const given = { architectures: ['arm64' as const], ephemeral: true };
     assert.equal(accepted(await ensurePool('spot', given, NOW, application.context, application)), {
       created: false,
@@ -38,7 +38,7 @@ test('a pool is made as it is given; what is not named stays, and the second tim
   }));
 
 test('a dry run tells what would differ, or what would be refused, and changes nothing', () =>
-  inHouse(async (application) => {
+  withApplication(async (application) => {
     const before = (await application.workerPools.state('spot')).revision;
     const changed = accepted(await editPool('spot', { enabled: false }, DRY, application.context, application));
     assert.equal(changed.differences, [{ path: 'enabled', before: true, after: false }]);
@@ -50,7 +50,7 @@ test('a dry run tells what would differ, or what would be refused, and changes n
   }));
 
 test('only a pool that is there is edited, and what is missing of a new one is told', () =>
-  inHouse(async (application) => {
+  withApplication(async (application) => {
     const notFound = { refused: 'not-found', because: 'worker pool nothing not found.', field: 'pool' };
     for (const how of [NOW, DRY])
       assert.equal(await editPool('nothing', { enabled: true }, how, application.context, application), notFound);
@@ -64,7 +64,7 @@ test('only a pool that is there is edited, and what is missing of a new one is t
   }));
 
 test('a change that leaves more active than its limits allow is accepted, with a note', () =>
-  inHouse(async (application) => {
+  withApplication(async (application) => {
     accepted(await launchWorkers('spot', 2, application.context, application));
     const fewer = { enabled: false, limits: { ...limits, max_active_instances: 1 } };
     const { notes } = accepted(await editPool('spot', fewer, NOW, application.context, application));
@@ -74,8 +74,29 @@ test('a change that leaves more active than its limits allow is accepted, with a
     ]);
   }));
 
+test('a pool that may hold no instance at all is accepted, with a note', () =>
+  withApplication(async (application) => {
+    const none = { limits: { ...limits, max_active_instances: 0 } };
+    const { notes } = accepted(await editPool('spot', none, NOW, application.context, application));
+    assert.equal(notes, ['limits.max_active_instances is 0: the pool creates no instance']);
+  }));
+
+test('software from a repository that no asset names is noted as soon as the pool says so', () =>
+  withApplication(async (application) => {
+    const specifications = {
+      provider_type: 'hetzner',
+      server_type: 'cx32',
+      image_name: 'debian-13',
+      worker_install_source: 'daily-builds',
+    } as const;
+    const { notes } = accepted(await editPool('spot', { specifications }, NOW, application.context, application));
+    assert.equal(notes, [
+      'worker_install_source daily-builds needs a repository of its own: name it by apt_authentication before instances are launched',
+    ]);
+  }));
+
 test('a pool with active workers is deleted by force alone; its scopes lose it, and what runs is ended', () =>
-  inHouse(async (application) => {
+  withApplication(async (application) => {
     accepted(await launchWorkers('spot', 1, application.context, application));
     const refused = await deletePool('spot', { force: false }, application.context, application);
     assert.ok(isRefusal(refused) && refused.refused === 'worker-pool-in-use');

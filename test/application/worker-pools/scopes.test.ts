@@ -9,14 +9,14 @@ import {
   showScope,
 } from '../../../src/application/worker-pools/scopes.ts';
 import { isRefusal } from '../../../src/kernel/decider.ts';
-import { openWorkerPoolHouse, type WorkerPoolHouse } from '../../support/worker-pool-application.ts';
-import { accepted, foundPool } from '../../support/worker-pool-records.ts';
+import { openTestApplication, type TestApplication } from '../../support/test-application.ts';
+import { accepted, foundPool } from '../../support/worker-pools/records.ts';
 
 const of = { scope: 'debian', pool: 'spot' };
 const NO_LIMITS = { target_max_seconds_per_month: null, target_latency_seconds: null };
 
-async function inHouse(work: (application: WorkerPoolHouse) => Promise<void>): Promise<void> {
-  const application = await openWorkerPoolHouse();
+async function withApplication(work: (application: TestApplication) => Promise<void>): Promise<void> {
+  const application = await openTestApplication();
   try {
     await foundPool(application, { instance_wide: false });
     await work(application);
@@ -26,7 +26,7 @@ async function inHouse(work: (application: WorkerPoolHouse) => Promise<void>): P
 }
 
 test('a scope is created once', () =>
-  inHouse(async (application) => {
+  withApplication(async (application) => {
     assert.equal(await createScope('kali', application.context, application), { created: true });
     assert.equal(await createScope('kali', application.context, application), { created: false });
     assert.equal(
@@ -39,7 +39,7 @@ test('a scope is created once', () =>
   }));
 
 test('a membership asked for again changes what is named, and nothing where nothing differs', () =>
-  inHouse(async (application) => {
+  withApplication(async (application) => {
     const add = (priority: number) => addScopeWorkerPool(of, { priority }, application.context, application);
     assert.equal(await add(7), { changed: true, terms: { priority: 7, limits: NO_LIMITS } });
     assert.equal(await add(7), { changed: false, terms: { priority: 7, limits: NO_LIMITS } });
@@ -50,7 +50,7 @@ test('a membership asked for again changes what is named, and nothing where noth
   }));
 
 test('a pool that is not instance-wide serves one scope; removed from it, it may serve another', () =>
-  inHouse(async (application) => {
+  withApplication(async (application) => {
     await createScope('kali', application.context, application);
     const other = { scope: 'kali', pool: 'spot' };
     const taken = await addScopeWorkerPool(other, {}, application.context, application);
@@ -62,7 +62,7 @@ test('a pool that is not instance-wide serves one scope; removed from it, it may
   }));
 
 test('a scope that is not there uses nothing, and no pool has admitted it', () =>
-  inHouse(async (application) => {
+  withApplication(async (application) => {
     const unknown = { scope: 'kali', pool: 'spot' };
     const because = 'scope kali not found.';
     assert.equal(await addScopeWorkerPool(unknown, {}, application.context, application), {

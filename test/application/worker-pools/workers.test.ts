@@ -12,14 +12,14 @@ import {
 } from '../../../src/application/worker-pools/workers.ts';
 import type { WorkerCommand } from '../../../src/commands/worker-pools/worker.ts';
 import { isRefusal } from '../../../src/kernel/decider.ts';
-import { openWorkerPoolHouse, type WorkerPoolHouse } from '../../support/worker-pool-application.ts';
-import { accepted, foundPool } from '../../support/worker-pool-records.ts';
+import { openTestApplication, type TestApplication } from '../../support/test-application.ts';
+import { accepted, foundPool } from '../../support/worker-pools/records.ts';
 
 const BOOT = { bootSeconds: 120, bootTimeoutSeconds: 1800 };
 const MONTH = '2026-11';
 
-async function inHouse(work: (application: WorkerPoolHouse) => Promise<void>): Promise<void> {
-  const application = await openWorkerPoolHouse();
+async function withApplication(work: (application: TestApplication) => Promise<void>): Promise<void> {
+  const application = await openTestApplication();
   try {
     const limits = { max_active_instances: 2, target_max_seconds_per_month: 36_000, max_idle_seconds: 600 };
     await foundPool(application, { limits });
@@ -30,7 +30,7 @@ async function inHouse(work: (application: WorkerPoolHouse) => Promise<void>): P
 }
 
 /** What the provider and the worker report of a run that was asked for: it is there, and is ready. */
-async function boot(application: WorkerPoolHouse, worker: string): Promise<void> {
+async function boot(application: TestApplication, worker: string): Promise<void> {
   const at = application.clock.nowText();
   const slot = (await application.workerPools.state('spot')).state.slots.find((known) => known.worker === worker);
   const run = slot?.run ?? '';
@@ -45,23 +45,35 @@ async function boot(application: WorkerPoolHouse, worker: string): Promise<void>
   for (const command of commands) accepted(await application.workers.handle(worker, command, application.context));
 }
 
-async function startTask(application: WorkerPoolHouse, worker: string): Promise<void> {
+async function startTask(application: TestApplication, worker: string): Promise<void> {
   const data = { task: 't1', scope: 'debian', expectedSeconds: 600, at: application.clock.nowText() };
   accepted(await application.workers.handle(worker, { type: 'StartTask', data }, application.context));
 }
 
+test('a launch by hand beyond the month’s target is made, and says so', () =>
+  withApplication(async (application) => {
+    accepted(await launchWorkers('spot', 1, application.context, application));
+    await boot(application, 'spot-001');
+    await application.clock.advance({ seconds: 36_000 });
+    const { workers, notes } = accepted(await launchWorkers('spot', 1, application.context, application));
+    assert.equal(workers, ['spot-002']);
+    assert.equal(notes, [
+      '36000 seconds of this month are used, limits.target_max_seconds_per_month is 36000: this launch is beyond the target, and the next decision ends what idles',
+    ]);
+  }));
+
 test('instances are launched by hand all together or not at all', () =>
-  inHouse(async (application) => {
+  withApplication(async (application) => {
     const tooMany = await launchWorkers('spot', 3, application.context, application);
     assert.ok(isRefusal(tooMany) && tooMany.refused === 'max-active-instances-in-use');
     const launched = await launchWorkers('spot', 2, application.context, application);
-    assert.equal(launched, { workers: ['spot-001', 'spot-002'] });
+    assert.equal(launched, { workers: ['spot-001', 'spot-002'], notes: [] });
     const unknown = await launchWorkers('nothing', 1, application.context, application);
     assert.ok(isRefusal(unknown) && unknown.refused === 'worker-pool-not-found');
   }));
 
 test('an instance ends after its task, or by force at once', () =>
-  inHouse(async (application) => {
+  withApplication(async (application) => {
     accepted(await launchWorkers('spot', 1, application.context, application));
     await boot(application, 'spot-001');
     await startTask(application, 'spot-001');
@@ -74,7 +86,7 @@ test('an instance ends after its task, or by force at once', () =>
   }));
 
 test('workers are read with how long their instance runs; one that does not exist is not found', () =>
-  inHouse(async (application) => {
+  withApplication(async (application) => {
     accepted(await launchWorkers('spot', 1, application.context, application));
     await boot(application, 'spot-001');
     await application.clock.advance({ seconds: 90 });
@@ -88,7 +100,7 @@ test('workers are read with how long their instance runs; one that does not exis
   }));
 
 test('scaling looks at every worker: one that boots, one that is busy, and a place that was just reserved', () =>
-  inHouse(async (application) => {
+  withApplication(async (application) => {
     accepted(await launchWorkers('spot', 2, application.context, application));
     await boot(application, 'spot-001');
     await startTask(application, 'spot-001');
@@ -109,7 +121,7 @@ test('scaling looks at every worker: one that boots, one that is busy, and a pla
   }));
 
 test('a queue is decided on and the decision applied; a dry run decides the same and applies nothing', () =>
-  inHouse(async (application) => {
+  withApplication(async (application) => {
     const queue = [{ scope: 'debian', architecture: 'amd64' as const, count: 4, expectedSeconds: 3_600 }];
     const dry = await scale(queue, { ...BOOT, dryRun: true }, application.context, application);
     assert.equal(dry.applied, { reserved: [], ending: [] });
@@ -120,7 +132,7 @@ test('a queue is decided on and the decision applied; a dry run decides the same
   }));
 
 test('a month’s account counts running instances up to now, and stays when the pool is gone', () =>
-  inHouse(async (application) => {
+  withApplication(async (application) => {
     accepted(await launchWorkers('spot', 1, application.context, application));
     await boot(application, 'spot-001');
     await startTask(application, 'spot-001');

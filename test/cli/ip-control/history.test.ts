@@ -1,4 +1,4 @@
-import Database from 'better-sqlite3';
+import { openSqlite } from '../../../src/adapters/sqlite/sqlite-library.ts';
 import { cpSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
@@ -188,7 +188,7 @@ test('the state of now is what the API shows', async () => {
   assert.is([...text.matchAll(/"pending_change":true/g)].length, 2);
   const { out } = await edgeward.command('state', 'Acme');
   assert.match(out, /^customer Acme at .+Z$/m);
-  assert.match(out, /^region us-east\n {2}disabled \(1 blocks\)\n {4}198\.51\.100\.7\/32\n/m);
+  assert.match(out, /^region us-east\n {2}disabled \(1 block\)\n {4}198\.51\.100\.7\/32\n/m);
 });
 
 // Verification
@@ -202,11 +202,11 @@ test('an untouched log verifies, beside the running server', async () => {
 /** A copy of the data directory, whose log is then tampered with. */
 async function tampered(sql: string): Promise<Readonly<{ copy: Edgeward; changes: number }>> {
   const copy = await openEdgeward();
-  const source = new Database(join(edgeward.dataDir, 'events.db'));
+  const source = openSqlite(join(edgeward.dataDir, 'events.db'));
   source.pragma('wal_checkpoint(TRUNCATE)');
   source.close();
   cpSync(edgeward.dataDir, copy.dataDir, { recursive: true });
-  const db = new Database(join(copy.dataDir, 'events.db'));
+  const db = openSqlite(join(copy.dataDir, 'events.db'));
   const { changes } = db.prepare(sql).run();
   db.close();
   return { copy, changes };

@@ -7,7 +7,7 @@ import { type ApiClient, openApiClient } from '../../support/http/api-client.ts'
 import { addCustomer, addRegion, type CommandOutcome, openEdgeward } from '../../support/servers/edgeward-server.ts';
 import { filesBelow } from '../../support/files-below.ts';
 import { jpeg, pdf } from '../../support/http/multipart-form.ts';
-import { type SubmissionForm, submissionOf, submitForm } from '../../http/source-whitelist-examples.ts';
+import { type SubmissionForm, submissionOf, submitForm } from '../../http/customer/source-whitelist-examples.ts';
 
 const LIST = 'Svc-ACME-SRC_WHITELIST';
 
@@ -181,7 +181,7 @@ test('what can’t be meant is refused with its exit code', async () => {
 
 test('a commit of the whitelist is shown and run by the name of its list', async () => {
   const diff = await edgeward.command('commit', 'diff', 'Acme', 'eu-west', '--list', 'SRC_WHITELIST');
-  assert.is(diff.out, `${LIST} in eu-west: 1 blocks\neu-west-edge1: 1 added, 0 removed\n  + 192.31.196.1/32\n`);
+  assert.is(diff.out, `${LIST} in eu-west: 1 block\neu-west-edge1: 1 added, 0 removed\n  + 192.31.196.1/32\n`);
   const run = await edgeward.command('commit', 'run', 'Acme', 'eu-west', '--list', 'SRC_WHITELIST');
   assert.equal([run.exitCode, run.out], [0, 'SRC_WHITELIST of Acme in eu-west: success\n']);
   assert.is(held('eu-west'), '192.31.196.1/32\n');
@@ -196,7 +196,7 @@ test('a commit of the whitelist is shown and run by the name of its list', async
   await edgeward.json('commit', 'run', 'Acme', 'us-east', '--list', 'SRC_WHITELIST');
   assert.is((await list('--customer', 'Acme'))[2]?.status, 'active');
   const after = await edgeward.command('commit', 'diff', 'Acme', 'eu-west', '--list', 'SRC_WHITELIST');
-  assert.is(after.out, `${LIST} in eu-west: 1 blocks\neu-west-edge1: 0 added, 0 removed\n`);
+  assert.is(after.out, `${LIST} in eu-west: 1 block\neu-west-edge1: 0 added, 0 removed\n`);
 });
 
 test('without a name it is the blackhole list', async () => {
@@ -225,7 +225,7 @@ test('how it was at a moment shows the whitelist, and each request’s status', 
     `{"id":"${ids[0]}","input":"192.31.196.1","regions":["eu-west","us-east"],"status":"pending_deploy"}`,
   );
   const now = await edgeward.command('state', 'Acme');
-  assert.match(now.out, '  source whitelist\n    live (1 blocks)\n      192.31.196.1/32\n    pending (0 blocks)\n');
+  assert.match(now.out, '  source whitelist\n    live (1 block)\n      192.31.196.1/32\n    pending (0 blocks)\n');
   assert.match(now.out, `whitelist request ${ids[0]}: 192.31.196.1 in eu-west, us-east: active\n`);
 });
 

@@ -1,4 +1,4 @@
-import Database from 'better-sqlite3';
+import { openSqlite } from '../../../src/adapters/sqlite/sqlite-library.ts';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
@@ -76,7 +76,7 @@ test('one projection can be rebuilt, by its name', async () => {
 test('a rebuild repairs views that somebody has spoilt', async () => {
   const before = await shownBy(await edgeward.serve());
   await edgeward.stop();
-  const views = new Database(join(edgeward.dataDir, 'views.db'));
+  const views = openSqlite(join(edgeward.dataDir, 'views.db'));
   const tables = views
     .prepare<[], { name: string }>("SELECT name FROM sqlite_schema WHERE sql LIKE '%json TEXT%'")
     .all();

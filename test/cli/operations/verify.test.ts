@@ -3,11 +3,11 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
-import Database from 'better-sqlite3';
+import { openSqlite } from '../../../src/adapters/sqlite/sqlite-library.ts';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { z } from 'zod';
-import { submissionOf, submitForm } from '../../http/source-whitelist-examples.ts';
+import { submissionOf, submitForm } from '../../http/customer/source-whitelist-examples.ts';
 import { openApiClient } from '../../support/http/api-client.ts';
 import { addCustomer, addRegion, type Edgeward, openEdgeward } from '../../support/servers/edgeward-server.ts';
 import { filesBelow } from '../../support/files-below.ts';
@@ -28,7 +28,7 @@ await api.close();
 await edgeward.json('commit', 'run', 'Acme', 'eu-west');
 await edgeward.stop();
 // Whoever was the last to have it open has brought all of it into the file.
-const source = new Database(join(edgeward.dataDir, 'events.db'));
+const source = openSqlite(join(edgeward.dataDir, 'events.db'));
 source.pragma('wal_checkpoint(TRUNCATE)');
 source.close();
 
@@ -55,7 +55,7 @@ async function found(copy: Edgeward): Promise<readonly string[]> {
 
 function run(sql: string): (file: string) => void {
   return (file) => {
-    const db = new Database(file);
+    const db = openSqlite(file);
     db.exec(sql);
     db.close();
   };
@@ -64,7 +64,7 @@ function run(sql: string): (file: string) => void {
 /** Writes zeros over the last page that belongs to a table or an index. */
 function zeroPageOf(name: string): (file: string) => Promise<void> {
   return async (file) => {
-    const db = new Database(file);
+    const db = openSqlite(file);
     const page = db.prepare('SELECT max(pageno) FROM dbstat WHERE name = ?').pluck().get(name);
     db.close();
     const handle = await open(file, 'r+');
@@ -219,6 +219,25 @@ async function looksAreTheSame(from: string): Promise<void> {
 if (!canBeAnybody) test.skip('nobody else can look here');
 else {
   test('a copy that may only be read is looked back at as the original is', () => looksAreTheSame(edgeward.dataDir));
+
+  test('its views are compared with its log too, with their newest changes in a companion or in the file', async () => {
+    const live = await copyWith(() => undefined);
+    await live.serve();
+    await live.json('customer', 'create', 'Newest');
+    await live.shown();
+    for (const end of ['with a companion', 'in the file'] as const) {
+      if (end === 'in the file') await live.stop();
+      const copy = await readOnlyCopy(live.dataDir);
+      const before = await filesBelow(copy.directory);
+      const { status, stdout, stderr } = look(copy.directory, ['verify', '--views', '--json'], ANYBODY);
+      assert.is(status, 0, `${end}: ${stdout}${stderr}`);
+      const { ok, views } = Object(JSON.parse(stdout));
+      assert.ok(ok === true && views.compared > 10, `${end}: ${stdout}`);
+      assert.equal(await filesBelow(copy.directory), before, 'nothing was made beside it');
+      await copy.remove();
+    }
+    await live.remove();
+  });
 
   test('so is one with its newest events in a companion, with or without the index of it', async () => {
     const live = await copyWith(() => undefined);

@@ -3,10 +3,11 @@ import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { parse } from 'yaml';
+import { startHetznerFake } from '../../support/clouds/hetzner-fake.ts';
 import { openEdgeward } from '../../support/servers/edgeward-server.ts';
 import { waitUntil } from '../../support/wait-until.ts';
 
-const edgeward = await openEdgeward();
+const edgeward = await openEdgeward({ PUBLIC_URL: 'https://edgeward.example.net' });
 test.after(() => edgeward.remove());
 
 function file(name: string, content: unknown): string {
@@ -31,7 +32,7 @@ async function fails(exitCode: number, message: string | RegExp, ...args: readon
 
 const account = file(
   'account.yaml',
-  'name: hcloud\nprovider_type: hetzner\nconfiguration:\n  project: builds\ncredentials:\n  api_token: hunter2\n',
+  'name: hcloud\nprovider_type: hetzner\nconfiguration:\n  server_url: https://edgeward.example.com\ncredentials:\n  api_token: hunter2\n',
 );
 const specifications = file(
   'specifications.yaml',
@@ -76,19 +77,39 @@ test('other credentials replace the old ones, which are gone', async () => {
     await succeeds('asset', 'create', 'cloud-provider-account', '--data', other),
     [
       'cloud-provider-account hcloud changed:',
-      '  - configuration.project: "builds"',
+      '  - configuration.server_url: "https://edgeward.example.com"',
       '  ~ credentials: "secret" → "another secret"\n',
     ].join('\n'),
   );
   assert.is(readdirSync(join(edgeward.dataDir, 'secrets')).length, 1);
 });
 
-test('an account without what its provider logs in with is kept, with a note', async () => {
+test('an account without what its provider logs in with is refused, field by field', async () => {
   const bare = file('bare.yaml', { name: 'aws-bare', provider_type: 'aws', credentials: { access_key_id: 'x' } });
-  assert.match(
-    await succeeds('asset', 'create', 'cloud-provider-account', '--data', bare),
-    'note: an account at aws logs in with secret_access_key, which is not there',
+  await fails(
+    2,
+    'cloud-provider-account.configuration.region_name is required: a string (region of the account, such as eu-central-1)\n' +
+      'cloud-provider-account.credentials.secret_access_key is required: a string (secret access key)',
+    'asset',
+    'create',
+    'cloud-provider-account',
+    '--data',
+    bare,
   );
+});
+
+test('an account is asked for by its provider, and deleted when nothing uses it', async () => {
+  const configuration = { endpoint: 'http://127.0.0.1:9/v1' };
+  const spare = file('spare.yaml', {
+    name: 'spare',
+    provider_type: 'hetzner',
+    configuration,
+    credentials: { api_token: 'x' },
+  });
+  await succeeds('asset', 'create', 'cloud-provider-account', '--data', spare);
+  await fails(1, 'Hetzner Cloud can not be reached (ECONNREFUSED)', 'asset', 'test', 'spare');
+  assert.is(await succeeds('asset', 'delete', 'spare'), 'asset spare deleted\n');
+  for (const verb of ['delete', 'test']) await fails(3, 'asset spare not found.', 'asset', verb, 'spare');
 });
 
 test('an asset that is wrong is told all that is wrong, and no secret', async () => {
@@ -144,6 +165,7 @@ test('a pool is shown as YAML with every field of the model, and as JSON', async
     'active_workers',
     'created_at',
     'last_scaling_decision',
+    'last_failure',
   ]);
 });
 
@@ -246,7 +268,7 @@ test('scopes use pools with a priority and limits of their own', async () => {
     { name: 'spot', priority: -3, limits: { target_max_seconds_per_month: null, target_latency_seconds: 600 } },
   ]);
   await fails(3, 'scope kali not found.', 'scope', 'add_worker_pool', 'kali', 'spot');
-  await fails(3, 'worker pool not found.', 'scope', 'add_worker_pool', 'debian', 'nowhere');
+  await fails(3, 'worker pool nowhere not found.', 'scope', 'add_worker_pool', 'debian', 'nowhere');
 });
 
 test('a pool that is not instance-wide belongs to one scope', async () => {
@@ -331,11 +353,29 @@ test('usage shows used, target and projection, with a bar', async () => {
     projected_seconds: 0,
     scopes: [{ scope: 'debian', used_seconds: 0, target_max_seconds_per_month: null, projected_seconds: 0 }],
   });
+  const csv = await succeeds('worker_pool', 'usage', 'spot', '--month', '2020-02', '--csv');
+  assert.match(
+    csv,
+    /^month,worker_pool,scope,used_seconds,target_max_seconds_per_month,projected_seconds\r\n2020-02,spot,,0,/,
+  );
+  await fails(2, /--csv and --json are two formats/, 'worker_pool', 'usage', 'spot', '--csv', '--json');
+  const pools = (await edgeward.json('worker_pool', 'list')) as { name: string }[];
+  const ofAll = (await edgeward.json('worker_pool', 'usage', '--month', '2020-02')) as { worker_pools: unknown[] };
+  assert.equal(ofAll.worker_pools.at(-1), json);
+  assert.is(ofAll.worker_pools.length, pools.length);
+  const table = await succeeds('worker_pool', 'usage');
+  for (const { name } of pools) assert.match(table, `pool ${name} `);
+  assert.match(table, /\nall pools +0\.0 h +- +0\.0 h\n$/);
+  assert.is((await succeeds('worker_pool', 'usage', '--month', '2020-02', '--csv')).match(/2020-02,spot/g)?.length, 2);
   await fails(2, /--month must be a year and a month such as/, 'worker_pool', 'usage', 'spot', '--month', '2020-13');
   await fails(3, 'worker pool nowhere not found.', 'worker_pool', 'usage', 'nowhere');
 });
 
-test('a running server takes reserved places further: without a driver the launch fails, says so, and gives them back', async () => {
+test('a running server takes reserved places further: a launch that the provider refuses says so, and gives them back', async () => {
+  const provider = await startHetznerFake();
+  const configuration = { endpoint: provider.url };
+  const strange = { name: 'hcloud', provider_type: 'hetzner', configuration, credentials: { api_token: 'of-another' } };
+  await succeeds('asset', 'create', 'cloud-provider-account', '--data', file('strange.yaml', strange));
   await edgeward.serve();
   try {
     await waitUntil('the places are free again', async () => {
@@ -347,7 +387,7 @@ test('a running server takes reserved places further: without a driver the launc
       last_failure: { code: string };
     };
     assert.is(worker.state, 'stopped');
-    assert.is(worker.last_failure.code, 'no-driver');
+    assert.is(worker.last_failure.code, 'login-refused');
     const rows = (await edgeward.json('worker', 'list', '--pool', 'spot')) as { name: string }[];
     assert.equal(
       rows.map(({ name }) => name),
@@ -359,6 +399,7 @@ test('a running server takes reserved places further: without a driver the launc
     );
   } finally {
     await edgeward.stop();
+    await provider.stop();
   }
 });
 
@@ -369,7 +410,9 @@ test('a deleted pool is gone from its scopes and from the list', async () => {
     { name: 'debian', worker_pools: [] },
     { name: 'kali', worker_pools: [] },
   ]);
-  await fails(3, 'worker pool not found.', 'worker_pool', 'delete', 'spot');
+  await fails(3, 'worker pool spot not found.', 'worker_pool', 'delete', 'spot');
+  await succeeds('scope', 'delete', 'debian');
+  await fails(3, 'scope debian not found.', 'scope', 'delete', 'debian');
 });
 
 test('the published schemas are JSON Schemas, and need no data directory', async () => {

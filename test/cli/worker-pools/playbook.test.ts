@@ -1,20 +1,20 @@
 import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { commandApplication } from '../../../src/main/application.ts';
 import { createLog } from '../../../src/adapters/log.ts';
 import { readConfig } from '../../../src/config.ts';
 import { openEdgeward } from '../../support/servers/edgeward-server.ts';
-import { accepted } from '../../support/worker-pool-records.ts';
+import { accepted } from '../../support/worker-pools/records.ts';
+import { repositoryFile } from '../../support/repository.ts';
 
 const edgeward = await openEdgeward();
 test.after(() => edgeward.remove());
 
-const script = fileURLToPath(new URL('playbook.sh', import.meta.url));
-const main = fileURLToPath(new URL('../../../dist/main.js', import.meta.url));
+const script = repositoryFile('test/cli/worker-pools/playbook.sh');
+const main = repositoryFile('dist/main.js');
 
 writeFileSync(
   join(edgeward.folder, 'account.yaml'),

@@ -3,7 +3,9 @@ import { type Address, parseAddress } from '../../../src/addresses/address.ts';
 import { parseCidr, rangeOfCidr } from '../../../src/addresses/cidr.ts';
 import { RangeSet } from '../../../src/addresses/range-set.ts';
 import { parseRangeTexts } from '../../../src/addresses/range-text.ts';
-import type { ChangeTarget, CustomerCommand } from '../../../src/commands/ip-control/customer.ts';
+import type { ChangeTarget } from '../../../src/commands/ip-control/address-change.ts';
+import type { DisabledTerm } from '../../../src/domain/ip-control/disabled-term.ts';
+import type { CustomerCommand } from '../../../src/commands/ip-control/customer.ts';
 import { contentOf } from '../../../src/domain/ip-control/commit-content.ts';
 import type { CustomerEvent } from '../../../src/events/ip-control/customer.ts';
 import type { CustomerSettings, RouterOutcome } from '../../../src/events/ip-control/vocabulary.ts';
@@ -130,8 +132,31 @@ export function ranges(...texts: string[]): ChangeTarget {
   return { mode: 'block', set: parseRangeTexts(texts) };
 }
 
-export function disable(target: ChangeTarget, synchronous = false): CustomerCommand {
-  return { type: 'ChangeAddresses', data: { action: 'disable', synchronous, target } };
+export function disable(target: ChangeTarget, synchronous = false, term?: DisabledTerm): CustomerCommand {
+  return { type: 'ChangeAddresses', data: { action: 'disable', synchronous, target, term } };
+}
+
+/** Half a day from when customers' examples happen. */
+export const MIDNIGHT: DisabledTerm = { until: '2026-11-28T00:00:00.000+00:00', milliseconds: 43_200_000 };
+export const NOON: DisabledTerm = { until: '2026-11-28T12:00:00.000+00:00', milliseconds: 86_400_000 };
+
+const termOf = (term: DisabledTerm | undefined) =>
+  term === undefined ? {} : { until: term.until, lastsMilliseconds: term.milliseconds };
+
+export function disabledFor(term: DisabledTerm, texts: string[], regionId = 1): CustomerEvent {
+  return { type: 'AddressesDisabled', data: { regionId, ranges: texts, ...termOf(term) } };
+}
+
+export function termChanged(term: DisabledTerm | undefined, texts: string[], regionId = 1): CustomerEvent {
+  return { type: 'DisabledTermChanged', data: { regionId, ranges: texts, ...termOf(term) } };
+}
+
+export function termEnded(texts: string[], regionId = 1): CustomerEvent {
+  return { type: 'AddressesEnabled', data: { regionId, ranges: texts, because: 'until' } };
+}
+
+export function endTerm({ until }: DisabledTerm, texts: string[], regionId = 1): CustomerCommand {
+  return { type: 'EndDisabledTerm', data: { regionId, until, addresses: parseRangeTexts(texts) } };
 }
 
 export function enable(target: ChangeTarget, synchronous = false): CustomerCommand {

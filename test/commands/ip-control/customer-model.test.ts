@@ -1,7 +1,8 @@
 import * as fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { customerDecider, type ChangeTarget, type CustomerCommand } from '../../../src/commands/ip-control/customer.ts';
+import type { ChangeTarget } from '../../../src/commands/ip-control/address-change.ts';
+import { customerDecider, type CustomerCommand } from '../../../src/commands/ip-control/customer.ts';
 import { commitKey, type CustomerState } from '../../../src/commands/ip-control/customer-state.ts';
 import { pendingAddresses, regionAddresses } from '../../../src/domain/ip-control/address-ledger.ts';
 import type { CustomerEvent } from '../../../src/events/ip-control/customer.ts';
@@ -23,6 +24,7 @@ const BLOCK_SIZE = 8;
 const BLOCKS = 8;
 const CELLS = 64;
 const REGIONS = [1, 2];
+const UNTILS = ['2026-11-28T00:00:00.000+00:00', '2026-11-28T12:00:00.000+00:00'];
 
 /** One cell of the windows as an address. */
 function addressAt(cell: number): Address {
@@ -36,13 +38,14 @@ function blockAt(index: number): string {
   return formatCidr(cidrAround(first, first.version === 4 ? 29 : 125));
 }
 
-type Cell = { region: number | undefined; isDisabled: boolean; pending: Set<number> };
+type Cell = { region: number | undefined; isDisabled: boolean; until: string | undefined; pending: Set<number> };
 
 /** The same rules, told address by address. `pending` holds the regions whose routers still have to hear of the address. */
 class Model {
   readonly cells: Cell[] = Array.from({ length: CELLS }, () => ({
     region: undefined,
     isDisabled: false,
+    until: undefined,
     pending: new Set(),
   }));
   readonly captured = new Map<number, Set<number>>();
@@ -53,6 +56,7 @@ class Model {
     for (const cell of this.#block(block)) {
       cell.region = region;
       cell.isDisabled = false;
+      cell.until = undefined;
     }
   }
 
@@ -60,20 +64,32 @@ class Model {
     for (const cell of this.#block(block)) {
       if (cell.isDisabled && cell.region !== undefined) cell.pending.add(cell.region);
       cell.isDisabled = false;
+      cell.until = undefined;
       cell.region = undefined;
     }
   }
 
-  change(action: 'enable' | 'disable', wanted: readonly number[]): number {
+  change(action: 'enable' | 'disable', wanted: readonly number[], until?: string): number {
     let changed = 0;
     for (const at of new Set(wanted)) {
       const cell = this.cell(at);
+      if (cell.region !== undefined) cell.until = action === 'disable' ? until : undefined;
       if (cell.region === undefined || cell.isDisabled === (action === 'disable')) continue;
       cell.isDisabled = action === 'disable';
       cell.pending.add(cell.region);
       changed += 1;
     }
     return changed;
+  }
+
+  /** What is disabled until then is enabled. */
+  end(region: number, until: string): void {
+    for (const cell of this.cells) {
+      if (cell.region !== region || cell.until !== until) continue;
+      cell.isDisabled = false;
+      cell.until = undefined;
+      cell.pending.add(region);
+    }
   }
 
   request(region: number): void {
@@ -139,7 +155,14 @@ class Model {
 type Step =
   | Readonly<{ do: 'assign'; block: number; region: number }>
   | Readonly<{ do: 'release'; block: number }>
-  | Readonly<{ do: 'change'; action: 'enable' | 'disable'; mode: 'one' | 'list' | 'block'; cells: readonly number[] }>
+  | Readonly<{
+      do: 'change';
+      action: 'enable' | 'disable';
+      mode: 'one' | 'list' | 'block';
+      cells: readonly number[];
+      until: string | undefined;
+    }>
+  | Readonly<{ do: 'end'; region: number; until: string }>
   | Readonly<{ do: 'request'; region: number }>
   | Readonly<{ do: 'settle'; region: number; isSuccess: boolean }>
   | Readonly<{ do: 'restart' }>;
@@ -160,7 +183,12 @@ const step: fc.Arbitrary<Step> = fc.oneof(
       action: fc.constantFrom('enable' as const, 'disable' as const),
       mode: fc.constantFrom('one' as const, 'list' as const, 'block' as const),
       cells: fc.oneof(run, fc.array(cell, { minLength: 1, maxLength: 10 })),
+      until: fc.constantFrom(undefined, undefined, ...UNTILS),
     }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({ do: fc.constant('end' as const), region, until: fc.constantFrom(...UNTILS) }),
   },
   { weight: 3, arbitrary: fc.record({ do: fc.constant('request' as const), region }) },
   { weight: 3, arbitrary: fc.record({ do: fc.constant('settle' as const), region, isSuccess: fc.boolean() }) },
@@ -208,6 +236,13 @@ class Run {
       case 'change':
         this.change(next);
         return;
+      case 'end':
+        this.ask({
+          type: 'EndDisabledTerm',
+          data: { regionId: next.region, until: next.until, addresses: setOf([...this.model.cells.keys()]) },
+        });
+        this.model.end(next.region, next.until);
+        return;
       case 'request':
         this.commits += 1;
         this.ask(requestCommit(`c${this.commits}`, next.region));
@@ -226,10 +261,11 @@ class Run {
     }
   }
 
-  change({ action, mode, cells }: Extract<Step, { do: 'change' }>): void {
+  change({ action, mode, cells, until }: Extract<Step, { do: 'change' }>): void {
     const wanted = mode === 'one' ? cells.slice(0, 1) : cells;
     const isForeign = wanted.some((at) => this.model.cell(at).region === undefined);
-    const data = { action, synchronous: false, target: targetOf(mode, wanted) };
+    const term = until === undefined || action === 'enable' ? undefined : { until, milliseconds: 1 };
+    const data = { action, synchronous: false, target: targetOf(mode, wanted), term };
     const answer = customerDecider.decide({ type: 'ChangeAddresses', data }, this.state);
     if (mode !== 'block' && isForeign) {
       assert.ok(isRefusal(answer), 'a foreign address that is named is refused');
@@ -238,7 +274,7 @@ class Run {
     assert.not(isRefusal(answer));
     if (isRefusal(answer)) return;
     this.record(answer);
-    assert.is(addressesIn(answer), this.model.change(action, wanted), 'exactly what changed is recorded');
+    assert.is(addressesIn(answer), this.model.change(action, wanted, term?.until), 'exactly what changed is recorded');
     assert.equal(customerDecider.decide({ type: 'ChangeAddresses', data }, this.state), []);
   }
 
@@ -264,6 +300,11 @@ class Run {
       const pending = pendingAddresses(known);
       assert.equal(known.owned.toJSON(), texts(this.model.owned(regionId)));
       assert.equal(known.disabled.toJSON(), texts(this.model.disabled(regionId)));
+      for (const until of UNTILS)
+        assert.equal(
+          known.terms.addressesOf((term) => term === until).toJSON(),
+          texts(this.model.disabled(regionId).filter((at) => this.model.cell(at).until === until)),
+        );
       assert.equal(known.touched.toJSON(), texts(this.model.touched(regionId)));
       assert.equal(pending.toJSON(), texts(this.model.pending(regionId)));
       assert.is(pending.count(), BigInt(this.model.pending(regionId).length));

@@ -51,6 +51,31 @@ const acme = nameReserved(1, 'Acme Corp.', 'ACME-CORP');
 const ams = regionReserved(1, 'ams');
 const application = [acme, nameReserved(2, 'Globex', 'GLOBEX'), ams] as const;
 
+// Regions that are no more
+
+test('a region that no subnet uses can go: its name is free again, its number is not', () => {
+  const released: DirectoryEvent = { type: 'RegionNameReleased', data: { regionId: 1, name: 'ams' } };
+  const release: DirectoryCommand = { type: 'ReleaseRegionName', data: { regionId: 1 } };
+  given(...application)
+    .when(release)
+    .yields(released);
+  given(...application, subnetReserved(1, '192.0.2.0/24'))
+    .when(release)
+    .isRefused('region-in-use');
+  given(...application, subnetReserved(1, '192.0.2.0/24'), reservationReleased(1))
+    .when(release)
+    .yields(released);
+  given(...application, released)
+    .when(release)
+    .yieldsNothing();
+  given(...application, released)
+    .when({ type: 'ReserveRegionName', data: { name: 'ams' } })
+    .yields(regionReserved(2, 'ams'));
+  given(...application, released)
+    .when(reserveSubnet('192.0.2.0/24'))
+    .isRefused('region-not-found');
+});
+
 // Customer names
 
 test('a customer gets the next number and the list name that its name makes', () => {
@@ -133,9 +158,14 @@ test('a name has no space at either end, no control characters, and something th
     'Ac\ud800me',
     '…',
     '日本',
+    '7',
+    '007',
   ]) {
     given().when(reserveName(name)).isRefused('bad-customer-name');
   }
+  given()
+    .when(reserveName('7'))
+    .isRefused('bad-customer-name', 'a customer name has something else than digits, as it would look like a number.');
   given()
     .when(reserveName('_'))
     .yields(nameReserved(1, '_', '_'));
@@ -156,7 +186,7 @@ test('a region name is taken once, and follows the rules for names', () => {
   given(ams)
     .when({ type: 'ReserveRegionName', data: { name: 'ams' } })
     .isRefused('region-name-taken', 'region ams exists already.');
-  for (const name of ['', ' ams', 'ams ', 'a\nms', 'a'.repeat(65)]) {
+  for (const name of ['', ' ams', 'ams ', 'a\nms', 'a'.repeat(65), '7']) {
     given().when({ type: 'ReserveRegionName', data: { name } }).isRefused('bad-region-name');
   }
 });

@@ -46,6 +46,24 @@ test('said again while it lasts, that is nothing new, whatever has been recorded
     .when(begin('operator', [{ customerId: 7, revision: 20 }]))
     .yieldsNothing());
 
+test('very many customers are named in runs, within what a store takes at once, and are remembered the same', () => {
+  const many = Array.from({ length: 100_000 }, (_, index) => ({
+    customerId: 1 + index + (index >> 10),
+    revision: index % 997,
+  }));
+  const events = directoryDecider.decide(begin('operator', many), directoryDecider.initial);
+  const [event, ...more] = 'refused' in events ? [] : events;
+  if (event === undefined) throw new Error('it was refused');
+  assert.is(more.length, 0);
+  assert.ok(JSON.stringify(event.data).length < 512 * 1024, String(JSON.stringify(event.data).length));
+  const { restored } = stateAfter(directoryDecider, event);
+  assert.equal(
+    [...(restored?.customers ?? [])],
+    many.map(({ customerId, revision }) => [customerId, BigInt(revision)]),
+  );
+  given(event).when(begin('log-older-than-views', many)).yieldsNothing();
+});
+
 test('after it was accepted it can begin again', () =>
   given(AMS, began('operator'), accepted(1)).when(begin('operator')).yields(began('operator')));
 

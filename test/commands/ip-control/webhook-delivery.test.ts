@@ -38,6 +38,37 @@ const recordAbandoned = (attempt: number, status: Status = 'success'): WebhookDe
   data: { ...about(attempt, status), because },
 });
 
+const again = { commitSetId: 'c1', customerId: 7, regionId: 1, list: 'BLACKHOLE', completedAt: 'then' } as const;
+const requestAgain = (status: Status = 'success'): WebhookDeliveryCommand => ({
+  type: 'RequestWebhookRedelivery',
+  data: { ...again, status },
+});
+const requestedAgain = (attempt: number, status: Status = 'success'): WebhookDeliveryEvent => ({
+  type: 'WebhookRedeliveryRequested',
+  data: { ...again, status, attempt },
+});
+
+test('what was delivered or given up is sent again when that is asked for, and its tries are counted on', () => {
+  given(delivered(1)).when(requestAgain()).yields(requestedAgain(2));
+  given(attemptFailed(1), abandoned(2)).when(requestAgain()).yields(requestedAgain(3));
+  given(delivered(1), requestedAgain(2)).when(recordFailed(2)).yields(attemptFailed(2));
+  given(delivered(1), requestedAgain(2), delivered(2)).when(requestAgain()).yields(requestedAgain(3));
+  given(delivered(1), requestedAgain(2)).when(recordDelivered(1)).yieldsNothing();
+});
+
+test('what is on its way already is not asked for twice', () => {
+  given().when(requestAgain()).yieldsNothing();
+  given(attemptFailed(1)).when(requestAgain()).yieldsNothing();
+  given(delivered(1), requestedAgain(2)).when(requestAgain()).yieldsNothing();
+  given(delivered(1, 'failed')).when(requestAgain()).yieldsNothing();
+});
+
+test('a test is recorded once', () => {
+  const data = { customerId: 7, delivered: false, because: 'answered 500', httpStatus: 500, milliseconds: 12 };
+  given().when({ type: 'RecordWebhookTested', data }).yields({ type: 'WebhookTested', data });
+  given({ type: 'WebhookTested', data }).when({ type: 'RecordWebhookTested', data }).yieldsNothing();
+});
+
 test('each try is recorded once', () => {
   given().when(recordFailed(1)).yields(attemptFailed(1));
   given(attemptFailed(1)).when(recordFailed(1)).yieldsNothing();

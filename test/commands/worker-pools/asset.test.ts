@@ -48,4 +48,21 @@ test('its configuration and its credentials can change, its category and provide
     .isRefused('asset-name-taken');
 });
 
+test('an asset that nothing uses is deleted, and may be made again as another one', () => {
+  given(created)
+    .when({ type: 'DeleteAsset', data: { usedBy: [] } })
+    .yields({ type: 'AssetDeleted', data: { asset: 'aws-main' } });
+  given(created)
+    .when({ type: 'DeleteAsset', data: { usedBy: ['worker pool spot', 'worker old-001'] } })
+    .isRefused('asset-in-use', 'asset aws-main is used by worker pool spot, worker old-001.');
+  const deleted: AssetEvent = { type: 'AssetDeleted', data: { asset: 'aws-main' } };
+  given(created, deleted)
+    .when({ type: 'DeleteAsset', data: { usedBy: [] } })
+    .isRefused('asset-not-found');
+  const another = { ...record, provider_type: 'hetzner', configuration: {} };
+  given(created, deleted)
+    .when({ type: 'EnsureAsset', data: { record: another, secretId: 's2' } })
+    .yields({ type: 'AssetCreated', data: { asset: 'aws-main', record: another, secretId: 's2' } });
+});
+
 test.run();

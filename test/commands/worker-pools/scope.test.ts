@@ -58,6 +58,22 @@ test('a pool is removed, once', () => {
     .yieldsNothing();
 });
 
+test('a scope that nothing uses is deleted, and its name may be used again', () => {
+  const deleted: ScopeEvent = { type: 'ScopeDeleted', data: { scope: 'debian' } };
+  given(created)
+    .when({ type: 'DeleteScope', data: { usedBy: [] } })
+    .yields(deleted);
+  given(created, added)
+    .when({ type: 'DeleteScope', data: { usedBy: ['2 work requests'] } })
+    .isRefused('scope-in-use', 'scope debian is in use: worker pool spot, 2 work requests.');
+  given(created, deleted)
+    .when({ type: 'DeleteScope', data: { usedBy: [] } })
+    .isRefused('scope-not-found');
+  given(created, deleted)
+    .when({ type: 'CreateScope', data: { scope: 'debian' } })
+    .yields(created);
+});
+
 test('work that no pool could be asked for is said once per reason', () => {
   const refused: ScopeEvent = {
     type: 'ScopeScalingRefused',

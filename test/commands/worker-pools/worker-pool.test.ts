@@ -70,9 +70,14 @@ function admit(scope: string): WorkerPoolCommand {
   return { type: 'AdmitScope', data: { scope, priority: 0, limits: NO_LIMITS } };
 }
 
-function reserved(number: number, run: string): WorkerPoolEvent {
+function reserved(number: number, run: string, reservedAt = AT): WorkerPoolEvent {
   const worker = `spot-00${number}`;
-  return { type: 'InstanceReserved', data: { pool: 'spot', worker, number, run, because: 'asked', reservedAt: AT } };
+  const { provider_account, architectures, specifications, ephemeral, apt_authentication } = record;
+  const request = { provider_account, architectures, specifications, ephemeral, apt_authentication };
+  return {
+    type: 'InstanceReserved',
+    data: { pool: 'spot', worker, number, run, because: 'asked', reservedAt, request },
+  };
 }
 
 function released(
@@ -186,6 +191,18 @@ test('instance_wide can not be turned off while two scopes use the pool', () => 
     .yields(edited({ instance_wide: false }));
 });
 
+test('a place keeps what its agent is to run, where the metadata say it as text', () => {
+  const [event] = [reserved(1, 'a')];
+  assert.ok(event?.type === 'InstanceReserved' && event.data.request !== undefined);
+  const { request, ...data } = event.data;
+  given(created, edited({ static_metadata: { exec: 'build --all' } }))
+    .when(reserve(['a']))
+    .yields({ type: 'InstanceReserved', data: { ...data, request: { ...request, exec: 'build --all' } } });
+  given(created, edited({ static_metadata: { exec: 5 } }))
+    .when(reserve(['a']))
+    .yields(event);
+});
+
 test('places are taken up to max_active_instances and not one more', () => {
   given(created)
     .when(reserve(['a', 'b', 'c']))
@@ -290,7 +307,8 @@ test('failed launches one after another wait longer each time, at most 15 minute
   const events: WorkerPoolEvent[] = [created];
   const waits: number[] = [];
   for (let failure = 1; failure <= 7; failure += 1) {
-    events.push(reserved(1, `run${failure}`), released(1, `run${failure}`, 'launch-failed'));
+    const reservedAt = AT.replace('20:50:00', `20:50:0${failure}`);
+    events.push(reserved(1, `run${failure}`, reservedAt), released(1, `run${failure}`, 'launch-failed'));
     waits.push(
       (launchesFrom(stateAfter(workerPoolDecider, ...events), epochMilliseconds(AT))! - epochMilliseconds(AT)) / 1000,
     );
@@ -304,6 +322,52 @@ test('failed launches one after another wait longer each time, at most 15 minute
   );
   events.push(reserved(1, 'ok'), released(1, 'ok'));
   assert.is(launchesFrom(stateAfter(workerPoolDecider, ...events), epochMilliseconds(AT)), undefined);
+});
+
+test('launches of one decision that fail together are one failure', () => {
+  const runs = ['a', 'b', 'c'].map((run, index) => ({ run, number: index + 1 }));
+  const failed = [
+    created,
+    ...runs.map(({ run, number }) => reserved(number, run)),
+    ...runs.map(({ run, number }) => released(number, run, 'launch-failed')),
+  ];
+  assert.is(stateAfter(workerPoolDecider, ...failed).failures?.count, 1);
+  const later = AT.replace('20:50', '20:55');
+  const again = [...failed, reserved(1, 'd', later), released(1, 'd', 'launch-failed', later)];
+  assert.is(stateAfter(workerPoolDecider, ...again).failures?.count, 2);
+});
+
+function failedWith(code: string, accountRevision?: string): WorkerPoolEvent {
+  const failure = { code, because: 'why', ...(accountRevision === undefined ? {} : { accountRevision }) };
+  const data = { pool: 'spot', worker: 'spot-001', number: 1, run: 'a', releasedAt: AT, failure };
+  return { type: 'InstanceReleased', data: { ...data, outcome: 'launch-failed' } };
+}
+
+function pauseSeconds(events: readonly WorkerPoolEvent[], accountRevision = '4'): number | undefined {
+  const now = epochMilliseconds(AT);
+  const from = launchesFrom(stateAfter(workerPoolDecider, ...events), now, accountRevision);
+  return from === undefined ? undefined : (from - now) / 1000;
+}
+
+test('each kind of failure has its own pause: capacity minutes, a quota longer, what only an edit mends until that edit', () => {
+  const after = (code: string) => pauseSeconds([created, reserved(1, 'a'), failedWith(code, '4')]);
+  assert.is(after('no-capacity'), 180);
+  assert.is(after('quota-exceeded'), 900);
+  assert.is(after('rejected'), 30);
+  assert.is(after('bad-specifications'), Number.POSITIVE_INFINITY);
+  assert.is(after('login-refused'), Number.POSITIVE_INFINITY);
+  const login = [created, reserved(1, 'a'), failedWith('login-refused', '4')];
+  assert.is(pauseSeconds(login, '5'), undefined, 'the account has been edited');
+  assert.is(pauseSeconds([...login, edited({ enabled: false })]), undefined, 'the pool has been edited');
+});
+
+test('an instance that never got ready is a failed launch; a launch that was withdrawn is none', () => {
+  const why = { code: 'boot-timed-out', because: 'not ready in time' };
+  const data = { pool: 'spot', worker: 'spot-001', number: 1, run: 'a', releasedAt: AT, failure: why };
+  const neverReady: WorkerPoolEvent = { type: 'InstanceReleased', data: { ...data, outcome: 'terminated' } };
+  const ended = stateAfter(workerPoolDecider, created, reserved(1, 'a'), neverReady);
+  assert.is(ended.failures?.code, 'boot-timed-out');
+  assert.is(stateAfter(workerPoolDecider, created, reserved(1, 'a'), failedWith('withdrawn')).failures, undefined);
 });
 
 test('whatever is asked in whatever order, active instances never pass the bound that stood when they were taken', () => {

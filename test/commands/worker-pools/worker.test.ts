@@ -1,4 +1,5 @@
 import { test } from 'uvu';
+import * as assert from 'uvu/assert';
 import { type WorkerCommand, workerDecider } from '../../../src/commands/worker-pools/worker.ts';
 import type { WorkerEvent } from '../../../src/events/worker-pools/worker.ts';
 import { specify } from '../../specification.ts';
@@ -41,10 +42,8 @@ function started(run: string, task = 't1', minute = 5): WorkerEvent {
 }
 
 function finished(run: string, outcome: 'finished' | 'lost', minute: number, task = 't1'): WorkerEvent {
-  return {
-    type: 'TaskFinished',
-    data: { ...of, run, task, scope: 'debian', outcome, startedAt: at(5), finishedAt: at(minute) },
-  };
+  const end = { ...of, run, task, scope: 'debian', outcome, startedAt: at(5), finishedAt: at(minute) };
+  return { type: 'TaskFinished', data: outcome === 'lost' ? { ...end, because: 'spot-001: idle' } : end };
 }
 
 function ending(run: string, forced: boolean): WorkerEvent {
@@ -189,6 +188,48 @@ test('an instance that the provider took away ends its task as lost', () => {
   given(...running, started('a'))
     .when(isGone('a'))
     .yields(finished('a', 'lost', 30), gone('a'));
+});
+
+const activation = { activationSha256: 'x', tokenSha256: 'y', at: at(3) };
+
+test('an activation token is exchanged once, by the instance that has it', () => {
+  const activated: WorkerEvent = {
+    type: 'WorkerActivated',
+    data: { ...of, run: 'a', tokenSha256: 'y', activatedAt: at(3) },
+  };
+  const sha = requested('a').type === 'InstanceLaunchRequested' ? requested('a').data : undefined;
+  const activationSha256 = sha !== undefined && 'activationSha256' in sha ? sha.activationSha256 : '';
+  const activate = { type: 'ActivateWorker', data: { ...activation, activationSha256 } } as const;
+  given(registered, requested('a')).when(activate).yields(activated);
+  given(registered, requested('a'), activated).when(activate).isRefused('activation-token-ended');
+  given(registered, requested('a'))
+    .when({ type: 'ActivateWorker', data: { ...activation, activationSha256: 'another' } })
+    .isRefused('activation-token-ended');
+});
+
+test('an ephemeral worker takes one task', () => {
+  const launched = requested('a');
+  assert.ok(launched.type === 'InstanceLaunchRequested');
+  const once = { ...launched, data: { ...launched.data, ephemeral: true } };
+  given(registered, once, created('a'), connected('a'), started('a'), finished('a', 'finished', 6))
+    .when({ type: 'StartTask', data: { task: 't2', scope: 'debian', expectedSeconds: 60, at: at(7) } })
+    .isRefused('worker-ending');
+});
+
+test('silence is said once, and so is that it is over', () => {
+  const silent: WorkerEvent = { type: 'WorkerFellSilent', data: { ...of, run: 'a', at: at(9) } };
+  given(...running)
+    .when({ type: 'RecordSilence', data: { at: at(9) } })
+    .yields(silent);
+  given(...running, silent)
+    .when({ type: 'RecordSilence', data: { at: at(10) } })
+    .yieldsNothing();
+  given(...running, silent)
+    .when({ type: 'RecordHeard', data: { at: at(11) } })
+    .yields({ type: 'WorkerHeardAgain', data: { ...of, run: 'a', at: at(11) } });
+  given(...running)
+    .when({ type: 'RecordHeard', data: { at: at(11) } })
+    .yieldsNothing();
 });
 
 test('a clock that was set back gives no negative run', () => {

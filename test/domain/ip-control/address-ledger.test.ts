@@ -29,10 +29,10 @@ import {
 import { plain } from '../../specification.ts';
 
 const ledgerOf = (...events: readonly CustomerEvent[]): AddressLedger => events.reduce(applyToLedger, EMPTY_LEDGER);
-/** Without layers where there are none. */
+/** Without layers and terms where there are none. */
 function regionOf(...events: readonly CustomerEvent[]) {
-  const { layers, ...region } = regionAddresses(ledgerOf(...events), 1);
-  return plain(layers.length === 0 ? region : { ...region, layers });
+  const { layers, terms, ...region } = regionAddresses(ledgerOf(...events), 1);
+  return plain({ ...region, ...(layers.length === 0 ? {} : { layers }), ...(terms.isEmpty ? {} : { terms }) });
 }
 
 test('a region of which nothing is known is empty', () => {

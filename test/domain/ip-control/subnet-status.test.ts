@@ -5,6 +5,7 @@ import { isAddressProblem } from '../../../src/addresses/address-problem.ts';
 import type { Address } from '../../../src/addresses/address.ts';
 import { parseCidr, rangeOfCidr } from '../../../src/addresses/cidr.ts';
 import { parseRangeTexts } from '../../../src/addresses/range-text.ts';
+import { RangeMap } from '../../../src/addresses/range-map.ts';
 import { RangeSet } from '../../../src/addresses/range-set.ts';
 import { addressRuns } from '../../../src/domain/ip-control/subnet-status.ts';
 
@@ -22,7 +23,12 @@ function runs(
   from?: Address,
 ): readonly string[] {
   const range = rangeOf(cidr);
-  const sets = { range, disabled: parseRangeTexts(disabled), pending: parseRangeTexts(pending) };
+  const sets = {
+    range,
+    disabled: parseRangeTexts(disabled),
+    terms: new RangeMap<string>(),
+    pending: parseRangeTexts(pending),
+  };
   return [...addressRuns(sets, from)].map(({ first, last, isDisabled, isPending }) =>
     `${first - BigInt(range.first)}-${last - BigInt(range.first)} ${isDisabled ? 'D' : ''}${isPending ? 'P' : ''}`.trim(),
   );
@@ -69,24 +75,30 @@ test('runs say of each address what the sets say', () => {
   const size = 64;
   const base = 0xc0000200;
   const cells = fc.array(fc.boolean(), { minLength: size + 20, maxLength: size + 20, size: 'max' });
+  const untils = fc.array(fc.constantFrom('a', 'b', undefined), { minLength: size + 20, maxLength: size + 20 });
   const set = (members: readonly boolean[]): RangeSet =>
     RangeSet.ofAddresses(
       members.flatMap((isMember, at) => (isMember ? [{ version: 4, value: base - 10 + at } as const] : [])),
     );
   fc.assert(
-    fc.property(cells, cells, fc.nat(size - 1), (disabled, pending, start) => {
+    fc.property(cells, cells, untils, fc.nat(size - 1), (disabled, pending, until, start) => {
+      const terms = ['a', 'b'].reduce(
+        (all, term) => all.with(set(until.map((one) => one === term)), term),
+        new RangeMap<string>(),
+      );
       const range = { version: 4, first: base, last: base + size - 1 } as const;
       const from = { version: 4, value: base + start } as const;
-      const found = [...addressRuns({ range, disabled: set(disabled), pending: set(pending) }, from)];
+      const found = [...addressRuns({ range, disabled: set(disabled), terms, pending: set(pending) }, from)];
       let at = start;
       let previous: string | undefined;
-      for (const { first, last, isDisabled, isPending } of found) {
+      for (const { first, last, isDisabled, isPending, until: term } of found) {
         assert.is(first, BigInt(base + at), 'without gap or overlap');
-        assert.is.not(previous, `${isDisabled}${isPending}`, 'maximal');
-        previous = `${isDisabled}${isPending}`;
+        assert.is.not(previous, `${isDisabled}${isPending}${term}`, 'maximal');
+        previous = `${isDisabled}${isPending}${term}`;
         for (; BigInt(base + at) <= last; at += 1) {
           assert.is(isDisabled, disabled[at + 10]);
           assert.is(isPending, pending[at + 10]);
+          assert.is(term, until[at + 10]);
         }
       }
       assert.is(at, size, 'complete');

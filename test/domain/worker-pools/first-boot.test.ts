@@ -3,8 +3,9 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { check } from '../../../src/events/worker-pools/document-checks.ts';
-import { type Specifications, specifications } from '../../../src/events/worker-pools/specifications.ts';
+import { CLOUD_DRIVERS } from '../../../src/adapters/clouds/open-cloud.ts';
+import { checkPoolChanges } from '../../../src/domain/worker-pools/documents.ts';
+import type { Specifications } from '../../../src/events/worker-pools/specifications.ts';
 import { type AptRepository, type FirstBoot, firstBootUserData } from '../../../src/domain/worker-pools/first-boot.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
@@ -29,9 +30,9 @@ const apt: AptRepository = {
 };
 
 function given(record: object): Specifications {
-  const checked = check(specifications, 'specifications', record);
+  const checked = checkPoolChanges({ specifications: record }, CLOUD_DRIVERS);
   if (!checked.ok) throw new Error(JSON.stringify(checked.problems));
-  return checked.value;
+  return checked.value.specifications!;
 }
 
 function aws(source: string, release?: string, templates: readonly object[] = [{}]): Specifications {
@@ -54,13 +55,17 @@ function hetzner(source: string, release?: string): Specifications {
 }
 
 function boot(of: Specifications, more: Partial<FirstBoot> = {}): FirstBoot {
+  const driver = CLOUD_DRIVERS.find(({ providerType }) => providerType === of.provider_type)!;
   return {
     worker: 'spot-001',
     serverUrl: 'https://edgeward.example.com',
     activationToken: 'token-token-token',
     ephemeral: false,
+    exec: null,
     specifications: of,
     apt,
+    variants: driver.firstBoots(of),
+    bytesMax: driver.userDataBytesMax,
     ...more,
   };
 }
@@ -163,8 +168,23 @@ test('each install source installs from where it says', () => {
 test('only pre-installed takes no installation action', () => {
   for (const { source, of } of everyKind) {
     const packages = parsed(texts(boot(of))[0]!).packages;
-    assert.equal(packages, source === 'pre-installed' ? undefined : ['edgeward-worker']);
+    const wanted = {
+      'pre-installed': undefined,
+      release: ['nodejs', 'ca-certificates'],
+      backports: ['nodejs', 'ca-certificates'],
+    };
+    assert.equal(packages, source in wanted ? wanted[source as 'release'] : ['edgeward-worker'], source);
+    const paths = parsed(texts(boot(of))[0]!).write_files.map(({ path }) => path);
+    const isOfArchive = source === 'release' || source === 'backports';
+    assert.is(paths.includes('/usr/local/lib/edgeward/worker.mjs'), isOfArchive, source);
+    assert.is(paths.includes('/etc/systemd/system/edgeward-worker.service'), isOfArchive, source);
   }
+});
+
+test('what a pool’s metadata say is run for each work request, and where they say nothing the image’s own', () => {
+  const common = { worker: 'spot-001', server_url: 'https://edgeward.example.com', ephemeral: false };
+  assert.equal(settingsOf('build --all | tee "é"'), { ...common, exec: 'build --all | tee "é"' });
+  assert.equal(settingsOf(null), common);
 });
 
 test('a repository of its own must be named', () => {
@@ -204,6 +224,11 @@ test('what does not fit the provider is refused before it is asked', () => {
 function testWithCloudInit(name: string, run: () => Promise<void>): void {
   if (hasCloudInit) test(name, run);
   else test.skip(name, run);
+}
+
+function settingsOf(exec: string | null): unknown {
+  const { write_files: files } = parsed(texts(boot(hetzner('release'), { exec }))[0]!);
+  return JSON.parse(files.find(({ path }) => path.endsWith('worker.json'))?.content ?? '');
 }
 
 function sourceOf(of: Specifications): string | undefined {

@@ -1,6 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { ASSET_DATA } from '../../../src/events/worker-pools/asset-records.ts';
+import { aptAuthentication, cloudProviderAccount } from '../../../src/events/worker-pools/asset-records.ts';
 import { check } from '../../../src/events/worker-pools/document-checks.ts';
 
 const ACCOUNT = {
@@ -16,8 +16,13 @@ const APT = {
   credentials: { username: 'worker', password: 'hunter2' },
 };
 
-function problemsOf(category: keyof typeof ASSET_DATA, data: unknown): readonly string[] {
-  const checked = check<object>(ASSET_DATA[category], category, data, { confidential: true });
+const FORMATS = {
+  'cloud-provider-account': cloudProviderAccount(['aws', 'hetzner']),
+  'apt-authentication': aptAuthentication,
+};
+
+function problemsOf(category: keyof typeof FORMATS, data: unknown): readonly string[] {
+  const checked = check<object>(FORMATS[category], category, data, { confidential: true });
   return checked.ok ? [] : checked.problems.map(({ path, message }) => `${path} ${message}`);
 }
 

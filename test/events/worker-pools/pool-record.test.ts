@@ -1,7 +1,13 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { newPool, type PoolChanges, type PoolRecord } from '../../../src/events/worker-pools/pool-record.ts';
-import { HETZNER } from './rows.ts';
+
+const HETZNER = {
+  provider_type: 'hetzner',
+  server_type: 'cx32',
+  image_name: 'debian-13',
+  worker_install_source: 'release' as const,
+};
 
 const base = { provider_account: 'hcloud', architectures: ['amd64'], specifications: HETZNER };
 
@@ -38,7 +44,7 @@ const ROWS: readonly Row[] = [
     bad: [[], 'x', 7, null, { text: 'x'.repeat(65_537) }, { deep }, { x: Number.NaN }, { x: undefined, y: () => 1 }],
     byDefault: {},
   },
-  { field: 'specifications', good: [HETZNER], bad: [{}, [], null, 'hetzner', { provider_type: 'gcp' }] },
+  { field: 'specifications', good: [HETZNER], bad: [{}, [], null, 'hetzner', { provider_type: 7 }] },
   { field: 'instance_wide', good: [true, false], bad: NO_FLAG, byDefault: true },
   { field: 'ephemeral', good: [true, false], bad: NO_FLAG, byDefault: false },
   { field: 'limits', good: [{}, { max_active_instances: 1 }], bad: [[], null, 5, { max: 1 }], byDefault: limits },

@@ -18,7 +18,11 @@ function sharedStore() {
     return { totalHits: counts.get(key) ?? 0, resetTime: undefined };
   };
   const forget = async (key: string): Promise<void> => void counts.delete(key);
-  return Object.assign(store, { increment, decrement: forget, resetKey: forget });
+  const get: Store['get'] = async (key) => {
+    if (store.isAway) throw new StoreUnavailable('away');
+    return { totalHits: counts.get(key) ?? 0, resetTime: undefined };
+  };
+  return Object.assign(store, { get, increment, decrement: forget, resetKey: forget });
 }
 
 function serverOn(shared: Store) {
@@ -51,6 +55,24 @@ test('while the store is away each counts for itself, without asking it again an
   shared.isAway = false;
   await clock.advance('PT5S');
   assert.is(await count('a'), 2, 'back');
+});
+
+test('a window of another length holds while the store is away, and a count is read without counting', async () => {
+  const shared = sharedStore();
+  const clock = createManualClock();
+  const log = createLog({ level: 'error', destination: () => undefined });
+  const store = sharedCounts(shared, { clock, log, windowMilliseconds: 15 * 60_000 });
+  const read = async (): Promise<number | undefined> => (await store.get?.('a'))?.totalHits;
+  await store.increment('a');
+  await store.increment('a');
+  assert.equal([await read(), await read()], [2, 2]);
+  shared.isAway = true;
+  await store.increment('a');
+  await clock.advance('PT14M');
+  await store.increment('a');
+  assert.is(await read(), 2);
+  await clock.advance('PT1M');
+  assert.is(await read(), undefined);
 });
 
 test.run();

@@ -139,6 +139,31 @@ test('regions and customers do not wait for each other', () => {
     .owes(delivery({}), delivery({ commitSetId: 'c2', regionId: 2 }), delivery({ commitSetId: 'c3' }, null, 8));
 });
 
+const askedAgain = (about: About = {}): WebhookDeliveryEvent => ({
+  type: 'WebhookRedeliveryRequested',
+  data: { ...aboutOf(about), list: 'BLACKHOLE', completedAt: COMPLETED_AT },
+});
+
+test('what is asked for again comes after all that waits, and needs no commit to be known', () => {
+  const again = delivery({ attempt: 2 });
+  given(['12:00:00', askedAgain({ attempt: 2 })])
+    .at(at('12:00:00'))
+    .owes({ ...again, data: { ...again.data, first: 2 } });
+  const history: readonly Happening[] = [
+    ['12:00:00', commitCompleted({}, true)],
+    ['12:00:01', delivered()],
+    ['12:05:00', commitCompleted({ commitSetId: 'c2' }, true)],
+    ['12:05:01', askedAgain({ attempt: 2 })],
+  ];
+  given(...history)
+    .at(at('12:05:01'))
+    .owes(delivery({ commitSetId: 'c2' }));
+  given(...history, ['12:05:02', delivered({ commitSetId: 'c2' })])
+    .at(at('12:05:02'))
+    .owes({ ...again, data: { ...again.data, first: 2 } });
+  given(...history, ['12:05:02', delivered({ commitSetId: 'c2' })], ['12:05:03', delivered({ attempt: 2 })]).isOver();
+});
+
 test('each try is a debt of its own', () => {
   const first: readonly Happening[] = [['12:00:00', commitCompleted({}, true)]];
   const [one] = dutiesAfter(process, watched(first), at('12:00:00'));

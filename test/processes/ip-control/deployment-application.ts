@@ -7,7 +7,7 @@ import { createOpenRouter } from '../../../src/adapters/routers/open-router.ts';
 import type { CustomerCommand } from '../../../src/commands/ip-control/customer.ts';
 import { type Config, readConfig } from '../../../src/config.ts';
 import { isRefusal } from '../../../src/kernel/decider.ts';
-import { openAggregates, wireProcesses } from '../../../src/main/contexts.ts';
+import { openAggregates, openViews, wireProcesses } from '../../../src/main/contexts.ts';
 import { openRouterDrivers } from '../../../src/main/router-drivers.ts';
 import { type RouterDriver, RouterFailure } from '../../../src/ports/routers.ts';
 import type { WebhookRequest, WebhookResult, WebhookSender } from '../../../src/ports/webhooks.ts';
@@ -43,6 +43,9 @@ export async function openDeploymentApplication(
   const secrets = {
     get: async (id: string) => secretValues.get(id),
     put: async (id: string, value: string) => void secretValues.set(id, value),
+    putIfAbsent: async (id: string, value: string) => {
+      if (!secretValues.has(id)) secretValues.set(id, value);
+    },
     remove: async (id: string) => void secretValues.delete(id),
     list: async () => [...secretValues.keys()].map((id) => ({ id, since: log.clock.nowText() })),
   };
@@ -127,6 +130,7 @@ type Parts = Readonly<{
 async function startProcesses(log: EmbeddedLog, config: Config, parts: Parts) {
   const readModels = log.readModels();
   const drivers = openRouterDrivers(parts.openRouter);
+  const views = openViews({ store: log.store, readModels, clock: log.clock });
   const wired = wireProcesses(readModels, {
     config,
     aggregates: parts.aggregates,
@@ -135,6 +139,7 @@ async function startProcesses(log: EmbeddedLog, config: Config, parts: Parts) {
       driverOf: (regionId, router) => parts.driverOf(router.name, drivers.driverOf(regionId, router)),
     },
     sender: { send: parts.send, close: async () => undefined },
+    cloudDrivers: [],
     openCloud: () => {
       throw new Error('no cloud here');
     },
@@ -143,18 +148,23 @@ async function startProcesses(log: EmbeddedLog, config: Config, parts: Parts) {
     clock: log.clock,
     ids: systemIds,
     log: log.log,
+    isLogWhole: async () => true,
+    lastHeard: () => undefined,
+    areShared: false,
+    views,
   });
   const projector = openProjector(
-    wired.map(({ viewCache }) => viewCache),
+    [...Object.values(views).map((view) => view.newViewCache()), ...wired.map(({ viewCache }) => viewCache)],
     { store: log.store, readModels, clock: log.clock, log: log.log, writes: true },
   );
   await projector.open();
+  for (const view of Object.values(views)) view.readViewCache();
   const running = new Map(wired.map(({ viewCache, start }) => [viewCache.name, start(projector)]));
   projector.onTouched((touched, position) => {
     for (const { viewCache, keys } of touched) running.get(viewCache)?.touched(keys, position);
   });
   const [stop, abort, stopProjector] = [new AbortController(), new AbortController(), new AbortController()];
-  setMaxListeners(0, abort.signal);
+  setMaxListeners(0, stop.signal, abort.signal);
   const following = projector.run(stopProjector.signal);
   const processing = Promise.all([...running.values()].map((process) => process.run(stop.signal, abort.signal)));
   return {

@@ -8,6 +8,8 @@ import { recordedInOrder, specifyProcess } from '../../specification.ts';
 import { assigned, registered, released, SETTINGS } from '../../commands/ip-control/customer-examples.ts';
 
 const NOW = '2026-11-27T12:00:00Z';
+/** The one who began it has had time to finish it. */
+const LATER = '2026-11-27T12:00:03Z';
 const handles = new Set<string>(finishReservations.handles);
 type Watched = Parameters<typeof finishReservations.keysOf>[0];
 
@@ -29,28 +31,33 @@ const regionCreated: RegionEvent = { type: 'RegionCreated', data: region };
 
 test('a reserved customer name owes the customer', () => {
   given(nameReserved)
-    .at(NOW)
+    .at(LATER)
     .owes({ type: 'FinishReservation', data: { kind: 'customer', ...customer } });
   given(nameReserved, registered()).isOver();
 });
 
+test('the one who began it is left to finish it, for a moment', () => {
+  given(nameReserved).at('2026-11-27T12:00:02Z').owesNothing();
+  given(nameReserved).wakesAt(LATER);
+});
+
 test('a reserved region name owes the region', () => {
   given(regionReserved)
-    .at(NOW)
+    .at(LATER)
     .owes({ type: 'FinishReservation', data: { kind: 'region', ...region } });
   given(regionReserved, regionCreated).isOver();
 });
 
 test('a reserved subnet owes its assignment', () => {
   given(subnetReserved)
-    .at(NOW)
+    .at(LATER)
     .owes({ type: 'FinishReservation', data: { kind: 'subnet', ...subnet } });
   given(subnetReserved, assigned(1, '192.0.2.0/24')).isOver();
 });
 
 test('a released subnet owes the release of its addresses', () => {
   given(subnetReserved, assigned(1, '192.0.2.0/24'), released(1, '192.0.2.0/24'))
-    .at(NOW)
+    .at(LATER)
     .owes({ type: 'FinishReservation', data: { kind: 'release', subnetId: 1 } });
   given(subnetReserved, assigned(1, '192.0.2.0/24'), released(1, '192.0.2.0/24'), reservationReleased).isOver();
 });

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { beginRestore } from '../../../src/application/ip-control/begin-restore.ts';
+import { beginRestore } from '../../../src/application/ip-control/restore.ts';
 import type { RegionCommand } from '../../../src/commands/ip-control/region.ts';
 import { isRefusal } from '../../../src/kernel/decider.ts';
 import {

@@ -26,8 +26,12 @@ function given(...history: readonly (readonly [time: string, event: CustomerEven
 }
 
 test('a first secret, and one that was replaced at once, owe nothing', () => {
-  given(['27T12:00:00', rotated('s1')]).isOver();
-  given(['27T12:00:00', rotated('s1')], ['27T13:00:00', rotated('s2')]).isOver();
+  given(['27T12:00:00', rotated('s1')])
+    .at(at('29T12:00:00'))
+    .owesNothing();
+  given(['27T12:00:00', rotated('s1')], ['27T13:00:00', rotated('s2')])
+    .at(at('29T12:00:00'))
+    .owesNothing();
 });
 
 test('a secret that was replaced ends after a day', () => {
@@ -55,7 +59,25 @@ test('a rotation without a day for the one before ends all of them', () => {
 });
 
 test('what is retired is owed no more, whoever has retired it', () => {
-  given(['27T12:00:00', rotated('s2', 's1')], ['27T12:00:01', retired('s1')]).isOver();
+  given(['27T12:00:00', rotated('s2', 's1')], ['27T12:00:01', retired('s1')])
+    .at(at('29T12:00:00'))
+    .owesNothing();
+});
+
+test('of a removed customer all secrets end, the newest a day later, when it was told that its lists are empty', () => {
+  const removed = given(
+    ['27T12:00:00', rotated('s1')],
+    ['27T13:00:00', rotated('s2', 's1')],
+    ['27T18:00:00', { type: 'CustomerRemoved', data: { customerId: 7 } }],
+  );
+  removed.at(at('28T13:00:00')).owes(retirement('s1'));
+  removed.at(at('28T18:00:00')).owes(retirement('s1'), retirement('s2'));
+  given(
+    ['27T12:00:00', rotated('s1')],
+    ['27T18:00:00', { type: 'CustomerRemoved', data: { customerId: 7 } }],
+    ['28T18:00:00', retired('s1')],
+  ).isOver();
+  given(['27T18:00:00', { type: 'CustomerRemoved', data: { customerId: 7 } }]).isOver();
 });
 
 test.run();

@@ -6,11 +6,13 @@ import type { WorkerPoolEvent } from '../../../src/events/worker-pools/worker-po
 import { isRefusal } from '../../../src/kernel/decider.ts';
 import { finishMemberships, performFinishMembership } from '../../../src/processes/worker-pools/finish-memberships.ts';
 import { recordedInOrder, specifyProcess } from '../../specification.ts';
-import { openWorkerPoolHouse } from '../../support/worker-pool-application.ts';
-import { accepted, foundPool } from '../../support/worker-pool-records.ts';
+import { openTestApplication } from '../../support/test-application.ts';
+import { accepted, foundPool } from '../../support/worker-pools/records.ts';
 
 const limits = { target_max_seconds_per_month: null, target_latency_seconds: null };
 const AT = '2026-11-27T20:50:00.000+00:00';
+/** The one who began it has had time to finish it. */
+const LATER = '2026-11-27T20:50:03.000+00:00';
 const of = { scope: 'debian', pool: 'spot' };
 const terms = { priority: 3, limits };
 
@@ -30,20 +32,25 @@ function given(...events: readonly Watched[]) {
 
 test('a scope that a pool admitted follows, once', () => {
   given(admitted)
-    .at(AT)
+    .at(LATER)
     .owes({ type: 'FollowIntoScope', data: { ...of, ...terms } });
-  given(admitted, added).at(AT).owesNothing();
+  given(admitted, added).at(LATER).owesNothing();
+});
+
+test('the one who began it is left to finish it, for a moment', () => {
+  given(admitted).at(AT).owesNothing();
+  given(admitted).wakesAt(LATER);
 });
 
 test('a scope that a pool gave back, by itself or with its deletion, follows as well', () => {
-  given(admitted, added, released).at(AT).owes({ type: 'FollowOutOfScope', data: of });
-  given(admitted, added, deleted).at(AT).owes({ type: 'FollowOutOfScope', data: of });
+  given(admitted, added, released).at(LATER).owes({ type: 'FollowOutOfScope', data: of });
+  given(admitted, added, deleted).at(LATER).owes({ type: 'FollowOutOfScope', data: of });
   given(admitted, added, released, removed).isOver();
   given(admitted, released).isOver();
 });
 
 test('what a command left undone is finished, and a duty that is out of date does nothing', async () => {
-  const application = await openWorkerPoolHouse();
+  const application = await openTestApplication();
   try {
     await foundPool(application);
     accepted(
@@ -72,8 +79,22 @@ test('what a command left undone is finished, and a duty that is out of date doe
   }
 });
 
+test('a scope that was deleted at the moment in which a pool admitted it is given back', async () => {
+  const application = await openTestApplication();
+  try {
+    await foundPool(application);
+    const admit = { type: 'AdmitScope', data: { scope: 'gone', ...terms } } as const;
+    accepted(await application.workerPools.handle('spot', admit, application.context));
+    const into = { type: 'FollowIntoScope', id: 'x', data: { scope: 'gone', pool: 'spot', ...terms } } as const;
+    await performFinishMembership(application)(into, new AbortController().signal);
+    assert.not((await application.workerPools.state('spot')).state.scopes.includes('gone'));
+  } finally {
+    await application.close();
+  }
+});
+
 test('two scopes that want a pool for one at the same moment: one gets it, whichever process asks', async () => {
-  const application = await openWorkerPoolHouse();
+  const application = await openTestApplication();
   try {
     await foundPool(application, { instance_wide: false });
     accepted(await removeScopeWorkerPool(of, application.context, application));

@@ -5,25 +5,37 @@ import { deletePool, editPool } from '../../../src/application/worker-pools/pool
 import type { AssetRecord } from '../../../src/events/worker-pools/asset-records.ts';
 import type { WorkerPoolEvent } from '../../../src/events/worker-pools/worker-pool.ts';
 import type { WorkerEvent } from '../../../src/events/worker-pools/worker.ts';
-import type { Perform } from '../../../src/kernel/process.ts';
-import {
-  type InstanceDuty,
-  instanceLifecycle,
-  performInstanceLifecycle,
-  type RunState,
-} from '../../../src/processes/worker-pools/instance-lifecycle.ts';
+import { instanceLifecycle } from '../../../src/processes/worker-pools/instance-lifecycle.ts';
 import { poolMonthMilliseconds } from '../../../src/projections/worker-pools/pool-usage-view.ts';
-import { foldViews, recordedInOrder, specifyProcess } from '../../specification.ts';
-import { createDummyCloud, type DummyCloud } from '../../support/dummy-cloud.ts';
-import { openWorkerPoolHouse, type WorkerPoolHouse } from '../../support/worker-pool-application.ts';
-import { accepted, foundPool } from '../../support/worker-pool-records.ts';
+import { recordedInOrder, specifyProcess } from '../../specification.ts';
+import { createDummyCloud, type DummyCloud } from '../../support/worker-pools/dummy-cloud.ts';
+import { openTestApplication, type TestApplication } from '../../support/test-application.ts';
+import {
+  type InstanceRunner,
+  openInstanceRunner,
+  type RunnerTools,
+} from '../../support/worker-pools/instance-runner.ts';
+import { accepted, foundPool } from '../../support/worker-pools/records.ts';
 
 type Watched =
   | Extract<WorkerPoolEvent, { type: 'InstanceReserved' | 'InstanceReleased' | 'WorkerPoolDeleted' }>
-  | Exclude<WorkerEvent, { type: 'WorkerRegistered' | 'WorkerConnected' }>;
+  | Extract<
+      WorkerEvent,
+      {
+        type:
+          | 'InstanceLaunchRequested'
+          | 'InstanceCreated'
+          | 'InstanceLaunchFailed'
+          | 'TaskStarted'
+          | 'TaskFinished'
+          | 'InstanceTerminationRequested'
+          | 'InstanceTerminated';
+      }
+    >;
 
 const AT = '2026-11-27T20:50:00.000+00:00';
 const run = { worker: 'spot-001', pool: 'spot', run: 'a' } as const;
+const ofAccount = { ...run, account: 'hcloud' } as const;
 
 const reserved: Watched = { type: 'InstanceReserved', data: { ...run, number: 1, because: 'asked', reservedAt: AT } };
 const requested: Watched = {
@@ -64,13 +76,13 @@ function given(...events: readonly Watched[]) {
 test('a reserved place becomes a request, the request an instance', () => {
   given(reserved)
     .at(AT)
-    .owes({ type: 'RequestLaunch', data: { ...run, because: 'asked' } });
-  given(reserved, requested).at(AT).owes({ type: 'CreateInstance', data: run });
+    .owes({ type: 'RequestLaunch', data: { ...run, account: null, because: 'asked' } });
+  given(reserved, requested).at(AT).owes({ type: 'CreateInstance', data: ofAccount });
   given(reserved, requested, created).at(AT).owesNothing();
 });
 
 test('an instance is ended when that was asked for and its task has ended, or at once by force', () => {
-  const terminate = { type: 'TerminateInstance', data: { ...run, because: 'idle' } } as const;
+  const terminate = { type: 'TerminateInstance', data: { ...ofAccount, because: 'idle' } } as const;
   given(reserved, requested, created, ending(false)).at(AT).owes(terminate);
   given(reserved, requested, created, started, ending(false)).at(AT).owesNothing();
   given(reserved, requested, created, started, ending(false), finished).at(AT).owes(terminate);
@@ -78,7 +90,7 @@ test('an instance is ended when that was asked for and its task has ended, or at
 });
 
 test('an instance that is wanted gone before it was created is created first: nobody knows whether it exists', () => {
-  given(reserved, requested, ending(false)).at(AT).owes({ type: 'CreateInstance', data: run });
+  given(reserved, requested, ending(false)).at(AT).owes({ type: 'CreateInstance', data: ofAccount });
 });
 
 test('what is over gives its place back, and then is forgotten', () => {
@@ -89,71 +101,61 @@ test('what is over gives its place back, and then is forgotten', () => {
   const history = [reserved, requested, created, ending(false), gone];
   given(...history)
     .at(AT)
-    .owes({ type: 'ReleaseInstance', data: { ...run, outcome: 'terminated' } });
+    .owes({ type: 'ReleaseInstance', data: { ...ofAccount, outcome: 'terminated', failure: null } });
   given(...history, released).isOver();
   const failed: Watched = { type: 'InstanceLaunchFailed', data: { ...run, code: 'x', because: 'x', failedAt: AT } };
   given(reserved, requested, failed)
     .at(AT)
-    .owes({ type: 'ReleaseInstance', data: { ...run, outcome: 'launch-failed' } });
+    .owes({
+      type: 'ReleaseInstance',
+      data: { ...ofAccount, outcome: 'launch-failed', failure: { code: 'x', because: 'x' } },
+    });
 });
 
 test('a pool deleted by force ends what runs, and what has not begun gives its place back', () => {
-  given(reserved, requested, created, deleted).at(AT).owes({ type: 'EndForDeletion', data: run });
+  given(reserved, requested, created, deleted).at(AT).owes({ type: 'EndForDeletion', data: ofAccount });
   given(reserved, deleted)
     .at(AT)
-    .owes({ type: 'ReleaseInstance', data: { ...run, outcome: 'launch-failed' } });
+    .owes({
+      type: 'ReleaseInstance',
+      data: {
+        ...run,
+        account: null,
+        outcome: 'launch-failed',
+        failure: { code: 'pool-deleted', because: 'the worker pool was deleted' },
+      },
+    });
 });
 
 // With real streams, views and secrets, and a provider in memory
 
-type Tools = Pick<WorkerPoolHouse, 'workerPools' | 'workers' | 'assets' | 'secrets'>;
+/** One server's provisioning each, as long as it runs. */
+const runners = new WeakMap<RunnerTools, InstanceRunner>();
 
-async function states(application: WorkerPoolHouse): Promise<readonly RunState[]> {
-  const events = [];
-  for await (const page of application.store.readAll(-1n)) events.push(...page);
-  const watched = new Set<string>(instanceLifecycle.handles);
-  // The codec has checked them; these are the types that the process names.
-  return [...foldViews(instanceLifecycle, events.filter(({ type }) => watched.has(type)) as never[]).values()];
+async function settle(
+  application: TestApplication,
+  cloud: DummyCloud,
+  tools: RunnerTools = application,
+): Promise<void> {
+  const runner = runners.get(tools) ?? openInstanceRunner(application, cloud, tools);
+  runners.set(tools, runner);
+  await runner.settle();
 }
 
-/** What one server performs its duties with, as long as it runs. */
-const performing = new WeakMap<Tools, Perform<InstanceDuty>>();
-
-function openPerform(application: WorkerPoolHouse, cloud: DummyCloud, tools: Tools): Perform<InstanceDuty> {
-  return performInstanceLifecycle({
-    ...tools,
-    openCloud: cloud.openCloud,
-    clock: application.clock,
-    ids: application.ids,
-    serverUrl: 'http://127.0.0.1:8080',
-    launchPatienceMilliseconds: 600_000,
-  });
-}
-
-/** Pays what is owed, one duty after another, until nothing is; a failure ends the round. */
-async function settle(application: WorkerPoolHouse, cloud: DummyCloud, tools: Tools = application): Promise<void> {
-  const perform = performing.get(tools) ?? openPerform(application, cloud, tools);
-  performing.set(tools, perform);
-  for (let round = 0; round < 50; round += 1) {
-    const duties = (await states(application)).flatMap((state) => instanceLifecycle.owed(state, () => 0));
-    if (duties.length === 0) return;
-    for (const duty of duties) await perform(duty, new AbortController().signal);
-  }
-  throw new Error('still owing after 50 rounds');
-}
-
-async function reserve(application: WorkerPoolHouse, runs: readonly string[]): Promise<void> {
+async function reserve(application: TestApplication, runs: readonly string[]): Promise<void> {
   const data = { runs, because: 'asked', at: application.clock.nowText(), partly: false };
   accepted(await application.workerPools.handle('spot', { type: 'ReserveInstances', data }, application.context));
 }
 
-async function askForEnd(application: WorkerPoolHouse, worker: string): Promise<void> {
+async function askForEnd(application: TestApplication, worker: string): Promise<void> {
   const data = { code: 'asked', because: 'asked', forced: false, at: application.clock.nowText() };
   accepted(await application.workers.handle(worker, { type: 'RequestTermination', data }, application.context));
 }
 
-async function inHouse(work: (application: WorkerPoolHouse, cloud: DummyCloud) => Promise<void>): Promise<void> {
-  const application = await openWorkerPoolHouse();
+async function withApplication(
+  work: (application: TestApplication, cloud: DummyCloud) => Promise<void>,
+): Promise<void> {
+  const application = await openTestApplication();
   try {
     const cloud = createDummyCloud(application.clock);
     await foundPool(application);
@@ -164,14 +166,14 @@ async function inHouse(work: (application: WorkerPoolHouse, cloud: DummyCloud) =
   }
 }
 
-async function usedSeconds(application: WorkerPoolHouse): Promise<number> {
+async function usedSeconds(application: TestApplication): Promise<number> {
   await application.catchUp();
   const view = await application.views.poolUsage.get('spot');
   return poolMonthMilliseconds(view, '2026-11', application.clock.now().epochMilliseconds) / 1000;
 }
 
 test('an instance is created, accounted from its creation, ended, accounted once, and its worker used again', () =>
-  inHouse(async (application, cloud) => {
+  withApplication(async (application, cloud) => {
     await reserve(application, ['a', 'b']);
     await settle(application, cloud);
     assert.equal(
@@ -198,7 +200,7 @@ test('an instance is created, accounted from its creation, ended, accounted once
   }));
 
 test('a termination that fails and is tried again and again is one account', () =>
-  inHouse(async (application, cloud) => {
+  withApplication(async (application, cloud) => {
     await reserve(application, ['a']);
     await settle(application, cloud);
     await application.clock.advance({ minutes: 10 });
@@ -222,7 +224,7 @@ test('a termination that fails and is tried again and again is one account', () 
   }));
 
 test('an instance whose creation was answered by nobody is found again, not created twice', () =>
-  inHouse(async (application, cloud) => {
+  withApplication(async (application, cloud) => {
     await reserve(application, ['a']);
     cloud.fail({ call: 'create', code: 'outcome-unknown', after: true });
     await settle(application, cloud).then(
@@ -239,7 +241,7 @@ test('an instance whose creation was answered by nobody is found again, not crea
   }));
 
 test('a launch that the provider refuses is recorded with its reason and gives its place back', () =>
-  inHouse(async (application, cloud) => {
+  withApplication(async (application, cloud) => {
     await reserve(application, ['a']);
     cloud.fail({ call: 'create', code: 'no-capacity' });
     await settle(application, cloud);
@@ -252,7 +254,7 @@ test('a launch that the provider refuses is recorded with its reason and gives i
   }));
 
 test('after the patience with an uncertain launch, what the provider lists is what counts', () =>
-  inHouse(async (application, cloud) => {
+  withApplication(async (application, cloud) => {
     const unreachable = { call: 'create', code: 'unreachable' } as const;
     for (const [wanted, isCreated] of [
       ['a', false],
@@ -269,7 +271,6 @@ test('after the patience with an uncertain launch, what the provider lists is wh
         );
       }
       await application.clock.advance({ minutes: 11 });
-      cloud.fail(unreachable);
       await settle(application, cloud);
       await application.catchUp();
       const worker = await application.views.workers.get('spot-001');
@@ -280,7 +281,7 @@ test('after the patience with an uncertain launch, what the provider lists is wh
   }));
 
 test('a running task holds its instance until it has ended', () =>
-  inHouse(async (application, cloud) => {
+  withApplication(async (application, cloud) => {
     await reserve(application, ['a']);
     await settle(application, cloud);
     const at = () => application.clock.nowText();
@@ -306,7 +307,7 @@ test('a running task holds its instance until it has ended', () =>
   }));
 
 test('a pool deleted by force ends everything and leaves no secret of its runs', () =>
-  inHouse(async (application, cloud) => {
+  withApplication(async (application, cloud) => {
     await reserve(application, ['a', 'b']);
     await settle(application, cloud);
     assert.is(application.secretIds().filter((id) => id.startsWith('activation-')).length, 2);
@@ -326,7 +327,7 @@ test('a pool deleted by force ends everything and leaves no secret of its runs',
   }));
 
 test('an instance is ended with the account that created it, whatever the pool says by then', () =>
-  inHouse(async (application, cloud) => {
+  withApplication(async (application, cloud) => {
     await reserve(application, ['a']);
     await settle(application, cloud);
     const other: AssetRecord = {
@@ -349,7 +350,7 @@ test('an instance is ended with the account that created it, whatever the pool s
 
 test('a crash before or after any step loses nothing and does nothing twice', async () => {
   for (let crashAt = 1; ; crashAt += 1) {
-    const application = await openWorkerPoolHouse();
+    const application = await openTestApplication();
     try {
       const cloud = createDummyCloud(application.clock);
       await foundPool(application);
@@ -365,7 +366,7 @@ test('a crash before or after any step loses nothing and does nothing twice', as
       await settle(application, cloud, crashing(application, crashAt)).catch(() => undefined);
       await settle(application, cloud, { ...application, ...application.anotherProcess() });
       assert.is(cloud.instances().length, 0);
-      assert.equal((await states(application)).length, 0);
+      assert.equal(await openInstanceRunner(application, cloud).states(), []);
       assert.equal(
         application.secretIds().filter((id) => id.startsWith('activation-')),
         [],
@@ -381,9 +382,9 @@ test('a crash before or after any step loses nothing and does nothing twice', as
 });
 
 /** Tools of a process that dies at its n-th change: for odd n before it is made, for even n after it. */
-function crashing(application: WorkerPoolHouse, crashAt: number): Tools {
+function crashing(application: TestApplication, crashAt: number): RunnerTools {
   let changes = 0;
-  const { workerPools, workers, assets } = application.anotherProcess();
+  const { workerPools, workers, assets, providerAccounts } = application.anotherProcess();
   async function change<T>(work: () => Promise<T>): Promise<T> {
     changes += 1;
     const dies = changes === Math.ceil(crashAt / 2);
@@ -394,6 +395,7 @@ function crashing(application: WorkerPoolHouse, crashAt: number): Tools {
   }
   return {
     assets,
+    providerAccounts,
     workerPools: { ...workerPools, handle: (...args) => change(() => workerPools.handle(...args)) },
     workers: { ...workers, handle: (...args) => change(() => workers.handle(...args)) },
     secrets: {

@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import Database from 'better-sqlite3';
+import { openSqlite } from '../../../src/adapters/sqlite/sqlite-library.ts';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { openSqliteEventStore } from '../../../src/adapters/sqlite/event-store.ts';
@@ -8,7 +8,7 @@ import { openSqliteReadModels } from '../../../src/adapters/sqlite/read-models.t
 import { type EventStore, StoreUnavailable } from '../../../src/ports/event-store.ts';
 import type { ReadModels } from '../../../src/ports/read-models.ts';
 import { type AheadOfLog, findAheadOfLog } from '../../../src/projections/engine/ahead-of-log.ts';
-import { directViewsOf } from '../../../src/projections/engine/stored-views.ts';
+import { storedViewsOf } from '../../../src/projections/engine/stored-views.ts';
 import { customerProjection } from '../../../src/projections/ip-control/customer-view.ts';
 import { openProjector, type ProjectorDependencies } from '../../../src/projections/engine/projector.ts';
 import { rebuildProjections } from '../../../src/projections/engine/rebuild.ts';
@@ -59,7 +59,7 @@ async function putBack(
 ): Promise<Readonly<{ store: EventStore; close: () => Promise<void> }>> {
   await storyteller(log).tell(BEFORE);
   const copy = join(log.folder, 'copy.db');
-  new Database(join(log.folder, 'events.db')).exec(`VACUUM INTO '${copy}'`).close();
+  openSqlite(join(log.folder, 'events.db')).exec(`VACUUM INTO '${copy}'`).close();
   await storyteller(log).tell(LOST);
   await shownBy(log.store, log.readModels(), log);
   const store = openSqliteEventStore({ file: copy, codec: log.codec, log: log.log });
@@ -101,6 +101,14 @@ async function shownBy(
   return { views, saved: await storedDocuments(readModels, viewCaches), ahead };
 }
 
+const projectionsOf = (ahead: AheadOfLog | undefined): readonly string[] | undefined =>
+  ahead?.views.map(({ collection }) => collection.projection).sort();
+
+const projectionsIn = (log: EmbeddedLog): readonly string[] =>
+  Object.values(openViewCaches(log.readModels()))
+    .map(({ name }) => name)
+    .sort();
+
 /** What a fold of the whole log gives. */
 async function foldOf(
   store: EventStore,
@@ -132,7 +140,7 @@ for (const [what, instead] of [
     };
     const { views, saved, ahead } = await shownBy(store, readModels, log, { whenAhead });
     assert.equal({ views, saved }, await foldOf(store, log));
-    assert.is(ahead?.views.length, 8);
+    assert.equal(projectionsOf(ahead), projectionsIn(log));
     assert.equal(told, [ahead]);
     const errors = log.lines.filter(({ level }) => level === 'error');
     assert.is(errors.length, 1);
@@ -195,7 +203,7 @@ test('without that event, a log that ends before their position is enough to hav
   asAnEarlierEdgewardLeftThem(log);
   const { views, ahead } = await shownBy(store, log.readModels(), log);
   assert.equal(views, (await foldOf(store, log)).views);
-  assert.is(ahead?.views.length, 8);
+  assert.equal(projectionsOf(ahead), projectionsIn(log));
   await close();
 });
 
@@ -217,9 +225,9 @@ test('a server that does not keep the views reads none that are ahead, and waits
 }) => {
   const { store, close } = await putBack(log, INSTEAD.slice(0, 2));
   const readModels = log.readModels();
-  const positions = openSavedPositions([{ name: 'customers', version: 1 }], { readModels, store, clock: log.clock });
+  const positions = openSavedPositions([customerProjection], { readModels, store, clock: log.clock });
   assert.is(await positions.lowest(), -1n);
-  const direct = directViewsOf(customerProjection, { store, readModels, clock: log.clock });
+  const direct = storedViewsOf(customerProjection, { store, readModels, clock: log.clock });
   const early = direct.list().catch((error: unknown) => error);
   await waitUntil('the reader waits', () => log.clock.waiting() > 0);
   await log.clock.advance('PT20S');
@@ -243,7 +251,7 @@ async function openViewCachesAfter(store: EventStore, log: EmbeddedLog) {
 
 /** Positions without anchors, documents without checksums. */
 function asAnEarlierEdgewardLeftThem(log: EmbeddedLog): void {
-  const db = new Database(join(log.folder, 'views.db'));
+  const db = openSqlite(join(log.folder, 'views.db'));
   const tables = db.prepare<[], string>("SELECT name FROM sqlite_schema WHERE name LIKE 'documents_%'").pluck().all();
   for (const table of [...tables, 'snapshots']) db.exec(`ALTER TABLE ${table} DROP COLUMN checksum`);
   for (const column of ['anchor', 'digest', 'seal']) db.exec(`ALTER TABLE generations DROP COLUMN ${column}`);

@@ -360,6 +360,153 @@ test('replaying any suffix of the log changes nothing', async ({ log }) => {
   }
 });
 
+// A log that is caught up with
+
+/** The first event makes so many views, and each later one changes all of them: more than a cache keeps in memory otherwise. */
+const MANY = 21_000;
+
+function numbering(name: string, count: number): Projection<CustomerEvent, { last: number }> {
+  return {
+    name,
+    version: 1,
+    handles: ['CustomerRegistered', 'SubnetAssigned', 'AddressesDisabled'],
+    keysOf: () => Array.from({ length: count }, (_, at) => `k${at}`),
+    evolve: (_before, event) => ({ last: Number(event.position) }),
+  };
+}
+
+function manyViews(log: EmbeddedLog, changes: Partial<ProjectorDependencies> = {}) {
+  const readModels = changes.readModels ?? log.readModels();
+  const viewCaches = [
+    viewCacheOf(numbering('many', MANY), readModels),
+    viewCacheOf(numbering('few', 9), readModels),
+  ] as const;
+  const { store, clock } = log;
+  const dependencies = { store, readModels, clock, log: log.log, writes: true, ...changes };
+  return { readModels, viewCaches, projector: openProjector(viewCaches, dependencies) };
+}
+
+/** The views of both, as they are saved, and how far each is. */
+async function manySaved({ readModels, viewCaches }: Pick<ReturnType<typeof manyViews>, 'readModels' | 'viewCaches'>) {
+  const saved = [];
+  for (const { name } of viewCaches) {
+    const active = await readModels.active(name);
+    if (active === undefined) continue;
+    saved.push(name, await readModels.position(active), await readModels.list(active, { prefix: '', limit: MANY }));
+  }
+  return saved;
+}
+
+/** One event a page, so that saves can come between. */
+function inSmallPages(store: EventStore, beforePage: () => Promise<void> = async () => undefined): EventStore {
+  return {
+    ...store,
+    readAll: async function* (after) {
+      for await (const page of store.readAll(after)) {
+        for (const event of page) {
+          await beforePage();
+          yield [event];
+        }
+      }
+    },
+  };
+}
+
+test('while there is room, views wait in memory until the log is caught up with; then it is left to others', async ({
+  log,
+}) => {
+  await log.append('customer-7', registered(), assigned(1, '192.0.2.0/24'), disabled(['192.0.2.1']));
+  const catchUp = async (hasRoom: boolean) => {
+    const folder = await openEmbeddedLog();
+    const real = folder.readModels();
+    let [saves, loads] = [0, 0];
+    const readModels: ReadModels = {
+      ...real,
+      save: async (all) => {
+        saves += all.filter(({ changes }) => changes.length > 0).length;
+        return real.save(all);
+      },
+      load: async (collection, keys) => {
+        loads += keys.length;
+        return real.load(collection, keys);
+      },
+    };
+    const views = manyViews(log, { store: inSmallPages(log.store), readModels, hasRoom: () => hasRoom });
+    await views.projector.open();
+    await views.projector.catchUp();
+    const counted = { saves, loads };
+    // The oldest are not kept for readers.
+    assert.equal(await views.viewCaches[0].get('k0'), { last: 3 });
+    const found = { ...counted, isLoaded: loads > counted.loads, saved: await manySaved(views) };
+    await folder.close();
+    return found;
+  };
+  const [roomy, narrow] = [await catchUp(true), await catchUp(false)];
+  assert.equal([roomy.saves, roomy.loads], [2, 0], 'each projection once, and nothing is read back');
+  assert.ok(narrow.saves > 2 && narrow.loads > 0, 'that is how it goes without room');
+  assert.ok(roomy.isLoaded, 'the memory is given back');
+  assert.equal(roomy.saved, narrow.saved, 'byte for byte');
+});
+
+test('a process that dies between the saves of one catch-up leaves a successor nothing wrong', async ({ log }) => {
+  await log.append('customer-7', registered(), assigned(1, '192.0.2.0/24'), disabled(['192.0.2.1']));
+  const whole = manyViews(log, { hasRoom: () => true });
+  await whole.projector.open();
+  await whole.projector.catchUp();
+  const expected = await manySaved(whole);
+  for (const lost of [0, 1]) {
+    const folder = await openEmbeddedLog();
+    const real = folder.readModels();
+    let left = lost;
+    const readModels: ReadModels = {
+      ...real,
+      save: async (saves) => {
+        left -= 1;
+        if (left >= 0) return real.save(saves);
+      },
+    };
+    const doomed = manyViews(log, { readModels, hasRoom: () => true });
+    await doomed.projector.open();
+    await doomed.projector.catchUp();
+    assert.ok(left < 0, 'one cache after the other is saved');
+    await log.append('customer-7', disabled([`192.0.2.${2 + lost}`]));
+    const [successor, untouched] = [manyViews(log, { readModels: real, hasRoom: () => true }), manyViews(log)];
+    for (const { projector } of [successor, untouched]) {
+      await projector.open();
+      await projector.catchUp();
+    }
+    assert.equal(await manySaved(successor), await manySaved(untouched));
+    assert.not.equal(await manySaved(successor), expected);
+    await folder.close();
+  }
+});
+
+test('catching up that takes long is told with how far it is, and its end; what takes a moment is not', async ({
+  log,
+}) => {
+  const told = () => log.lines.filter(({ message }) => /catching up|caught up/.test(message));
+  await storyteller(log).tell(STORY.slice(0, 9));
+  const end = await log.store.end();
+  const store = inSmallPages(log.store, () => log.clock.advance({ seconds: 4 }));
+  const slow = viewsOf(log, { store, writes: false });
+  await slow.projector.open();
+  const run = running(slow.projector);
+  await isShown(slow.projector, log.store);
+  await run.stop();
+  const lines = told();
+  assert.ok(lines.length > 1);
+  assert.ok(lines.every(({ level }) => level === 'info'));
+  const seconds = 4 * Number(end);
+  assert.equal(lines.at(0)?.fields, { events: 3, position: '3', end: String(end), seconds: 12 });
+  assert.equal(lines.at(-1)?.fields, { events: Number(end), seconds });
+  const quick = viewsOf(log, { writes: false });
+  await quick.projector.open();
+  const again = running(quick.projector);
+  await isShown(quick.projector, log.store);
+  await again.stop();
+  assert.is(told().length, lines.length);
+});
+
 // Memory alone
 
 test('a process that must not save shows everything and saves nothing', async ({ log }) => {

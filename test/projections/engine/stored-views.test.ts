@@ -1,13 +1,13 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { BEGINNING, StoreUnavailable } from '../../../src/ports/event-store.ts';
-import { directViewsOf } from '../../../src/projections/engine/stored-views.ts';
+import { storedViewsOf } from '../../../src/projections/engine/stored-views.ts';
 import { commitProjection } from '../../../src/projections/ip-control/commit-view.ts';
 import { customerProjection } from '../../../src/projections/ip-control/customer-view.ts';
 import { openProjector } from '../../../src/projections/engine/projector.ts';
 import { rebuildProjections } from '../../../src/projections/engine/rebuild.ts';
 import { openSavedPositions } from '../../../src/projections/engine/saved-positions.ts';
-import { servedViewOf } from '../../../src/projections/engine/view-reader.ts';
+import { viewReaderOf } from '../../../src/projections/engine/view-reader.ts';
 import { registered } from '../../commands/ip-control/customer-examples.ts';
 import { type EmbeddedLog, openEmbeddedLog } from '../../support/stores/embedded-log.ts';
 import { waitUntil } from '../../support/wait-until.ts';
@@ -45,7 +45,7 @@ function readingOf(log: EmbeddedLog) {
 
 test('they show what another process has saved, as soon as it has', async ({ log }) => {
   const keeper = await keeperOf(log);
-  const customers = directViewsOf(customerProjection, readingOf(log));
+  const customers = storedViewsOf(customerProjection, readingOf(log));
   assert.is(await customers.get('1'), undefined);
   assert.equal(await customers.list(), []);
   await log.append('customer-1', registered());
@@ -61,7 +61,7 @@ test('a generation that takes the place of another is read, and never looks empt
   const keeper = await keeperOf(log);
   await log.append('customer-1', registered());
   await keeper.save();
-  const customers = directViewsOf(customerProjection, readingOf(log));
+  const customers = storedViewsOf(customerProjection, readingOf(log));
   assert.ok(await customers.get('1'));
   for (let time = 0; time < 3; time += 1) {
     const looking = Promise.all(Array.from({ length: 20 }, () => customers.get('1')));
@@ -74,7 +74,7 @@ test('a generation that takes the place of another is read, and never looks empt
 test('one that is behind the log is waited for, and refused after a while', async ({ log }) => {
   const keeper = await keeperOf(log);
   await log.append('customer-1', registered());
-  const customers = directViewsOf(customerProjection, readingOf(log));
+  const customers = storedViewsOf(customerProjection, readingOf(log));
   const early = customers.get('1').catch((error: unknown) => error);
   await waitUntil('it waits', () => log.clock.waiting() > 0);
   await waitUntil('it gave up', async () => {
@@ -98,7 +98,7 @@ test('what another version of a projection has written is not read', async ({ lo
   const newer = { ...customerProjection, version: customerProjection.version + 1 };
   const reading = readingOf(log);
   assert.is(await openSavedPositions([newer], reading).lowest(), BEGINNING, 'it counts as never saved');
-  const early = directViewsOf(newer, reading)
+  const early = storedViewsOf(newer, reading)
     .get('1')
     .catch((error: unknown) => error);
   await waitUntil('it waits', () => log.clock.waiting() > 0);
@@ -133,7 +133,7 @@ test('a served view reads memory while this process keeps it, and the read model
 }) => {
   const reading = readingOf(log);
   const keeper = await keeperOf(log);
-  const view = servedViewOf(customerProjection, reading);
+  const view = viewReaderOf(customerProjection, reading);
   assert.is(await view.get('1'), undefined);
   const projector = openProjector([view.newViewCache()], { ...reading, log: log.log, writes: false });
   await projector.open();
@@ -146,7 +146,7 @@ test('a served view reads memory while this process keeps it, and the read model
   isHeld = false;
   assert.is(await view.get('1'), undefined, 'memory is not to be relied upon any more');
   await keeper.save();
-  view.readDirectly();
+  view.readStoredViews();
   assert.is((await view.get('1'))?.name, 'Acme Corp.');
 });
 

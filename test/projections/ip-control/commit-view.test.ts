@@ -32,6 +32,7 @@ const requested = {
   reason: 'quiet',
   position: 0,
   requestedAt: '2026-11-27T12:00:00.000+00:00',
+  requestedBy: 'system:specification',
   completedAt: null,
   content: null,
   outcomes: [],

@@ -1,8 +1,7 @@
 import { test } from 'uvu';
-import type { AdministratorEvent } from '../../../src/events/ip-control/administrator.ts';
 import type { CustomerEvent } from '../../../src/events/ip-control/customer.ts';
+import type { DirectoryEvent } from '../../../src/events/ip-control/directory.ts';
 import type { RegionEvent } from '../../../src/events/ip-control/region.ts';
-import { administratorProjection } from '../../../src/projections/ip-control/administrator-view.ts';
 import { regionProjection } from '../../../src/projections/ip-control/region-view.ts';
 import { subnetProjection } from '../../../src/projections/ip-control/subnet-view.ts';
 import { recordedInOrder, specifyProjection } from '../../specification.ts';
@@ -11,37 +10,73 @@ const NOON = '2026-11-27T12:00:00Z';
 
 // Regions and their routers
 
-const created: RegionEvent = { type: 'RegionCreated', data: { regionId: 1, name: 'ams' } };
-const added = (router: string, options: Record<string, string> = {}): RegionEvent => ({
+type Shown = Parameters<typeof regionProjection.keysOf>[0];
+type RegionChange = Extract<RegionEvent | DirectoryEvent, { type: Shown['type'] }>;
+
+const created: RegionChange = { type: 'RegionCreated', data: { regionId: 1, name: 'ams' } };
+const added = (router: string, options: Record<string, string> = {}): RegionChange => ({
   type: 'RouterAdded',
   data: { regionId: 1, router, driver: 'file', options },
 });
-const removed = (router: string): RegionEvent => ({ type: 'RouterRemoved', data: { regionId: 1, router } });
-const given = (...events: readonly RegionEvent[]) =>
+const removed = (router: string): RegionChange => ({ type: 'RouterRemoved', data: { regionId: 1, router } });
+const given = (...events: readonly RegionChange[]) =>
   specifyProjection(regionProjection).given(...recordedInOrder(events, NOON, 0, 'region-1'));
 
 test('a region is shown with its routers, in the order in which they came', () => {
-  given(created).shows('1', { regionId: 1, name: 'ams', routers: [] });
+  given(created).shows('1', { regionId: 1, name: 'ams', deployPolicy: 'each', routers: [] });
   given(created, added('core2', { path: '/a' }), added('core1')).shows('1', {
     regionId: 1,
     name: 'ams',
+    deployPolicy: 'each',
     routers: [
-      { name: 'core2', driver: 'file', options: { path: '/a' } },
-      { name: 'core1', driver: 'file', options: {} },
+      { name: 'core2', driver: 'file', options: { path: '/a' }, repair: true },
+      { name: 'core1', driver: 'file', options: {}, repair: true },
     ],
   });
+});
+
+test('a router is shown with the options that it has now', () => {
+  const options = { path: '/b', mode: '0644' };
+  given(created, added('core1', { path: '/a' }), {
+    type: 'RouterReconfigured',
+    data: { regionId: 1, router: 'core1', options },
+  }).shows('1', {
+    regionId: 1,
+    name: 'ams',
+    deployPolicy: 'each',
+    routers: [{ name: 'core1', driver: 'file', options, repair: true }],
+  });
+});
+
+test('a region that is no more is not shown', () => {
+  given(created, { type: 'RegionNameReleased', data: { regionId: 1, name: 'ams' } }).shows('1', undefined);
 });
 
 test('a removed router is shown no more, and may come back', () => {
   given(created, added('core1', { path: '/a' }), removed('core1')).shows('1', {
     regionId: 1,
     name: 'ams',
+    deployPolicy: 'each',
     routers: [],
   });
   given(created, added('core1', { path: '/a' }), removed('core1'), added('core1', { path: '/b' })).shows('1', {
     regionId: 1,
     name: 'ams',
-    routers: [{ name: 'core1', driver: 'file', options: { path: '/b' } }],
+    deployPolicy: 'each',
+    routers: [{ name: 'core1', driver: 'file', options: { path: '/b' }, repair: true }],
+  });
+});
+
+const core1 = (repair: boolean) => ({ name: 'core1', driver: 'file', options: {}, repair });
+
+test('what was chosen for a region and a router is shown; a router that comes back is a new one', () => {
+  const policy: RegionChange = { type: 'DeployPolicyChosen', data: { regionId: 1, deployPolicy: 'all-or-nothing' } };
+  const left: RegionChange = { type: 'RouterRepairChosen', data: { regionId: 1, router: 'core1', repair: false } };
+  const shown = { regionId: 1, name: 'ams', deployPolicy: 'all-or-nothing' } as const;
+  given(created, policy, added('core1'), left).shows('1', { ...shown, routers: [core1(false)] });
+  given(created, policy, added('core1'), left, removed('core1'), added('core1')).shows('1', {
+    ...shown,
+    routers: [core1(true)],
   });
 });
 
@@ -61,18 +96,6 @@ test('a subnet is shown with its owner until it is released', () => {
   givenSubnets(assigned).shows('4', { ...subnet, customerId: 7 });
   givenSubnets(assigned).shows('5', undefined);
   givenSubnets(assigned, released).shows('4', undefined);
-});
-
-// Administrators
-
-test('an administrator is shown with where the secret is, and since when', () => {
-  const event: AdministratorEvent = {
-    type: 'AdministratorCreated',
-    data: { name: 'ada', secretId: 'administrator-ada' },
-  };
-  specifyProjection(administratorProjection)
-    .given(...recordedInOrder([event], NOON, 0, 'administrator-ada'))
-    .shows('ada', { name: 'ada', secretId: 'administrator-ada', createdAt: '2026-11-27T12:00:00.000+00:00' });
 });
 
 test.run();

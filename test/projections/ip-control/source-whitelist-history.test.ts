@@ -30,7 +30,7 @@ function settled(event: CustomerEvent): CommitSettled {
 
 const own = ['8.8.8.0-8.8.8.3'];
 const live = [trusted(), submitted('8.8.8.0/30', {}, true)] as const;
-const nothing = { regionId: 1, disabled: [], pending: [], deployed: [] };
+const nothing = { regionId: 1, disabled: [], terms: [], pending: [], deployed: [] };
 
 test('each region tells what was whitelisted, pending and deployed, beside what was disabled', () => {
   assert.equal(plain(regionsAt(after(...live))), [
@@ -57,6 +57,7 @@ test('the lists of a region are told apart', () => {
     {
       regionId: 1,
       disabled: ['192.0.2.1'],
+      terms: [],
       pending: ['192.0.2.1'],
       deployed: [],
       whitelist: { live: own, pending: own, deployed: [] },

@@ -53,6 +53,13 @@ test('it waits until a commit that carries it is on all routers', () => {
   given(...one, commitFailed(), disabled(['192.0.2.2']), commitRequested({ attempt: 2 })).shows(KEY, failing);
 });
 
+test('a commit that fails although no change waits leaves which routers do not hold the list, until one completes', () => {
+  const failing = { ...waiting(null, null), failingOn: ['core1'] };
+  given(commitRequested(), commitFailed()).shows(KEY, failing);
+  given(commitRequested(), commitFailed(), disabled(['192.0.2.2'])).shows(KEY, { ...failing, waitingSince: at(2) });
+  given(commitRequested(), commitFailed(), commitRequested({ attempt: 2 }), commitCompleted()).shows(KEY, undefined);
+});
+
 test('what is changed while a commit is under way waits for the next one', () => {
   const both = [disabled(['192.0.2.1']), commitRequested(), disabled(['192.0.2.2'])];
   given(...both).shows(KEY, waiting(at(0), at(2)));

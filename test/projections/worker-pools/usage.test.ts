@@ -3,6 +3,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { epochMilliseconds } from '../../../src/domain/instants.ts';
 import { monthOf } from '../../../src/domain/worker-pools/months.ts';
+import type { ProviderAccountEvent } from '../../../src/events/worker-pools/provider-account.ts';
 import type { WorkerEvent } from '../../../src/events/worker-pools/worker.ts';
 import type { RecordedEvent } from '../../../src/kernel/event.ts';
 import {
@@ -17,7 +18,7 @@ import {
 } from '../../../src/projections/worker-pools/scope-usage-view.ts';
 import { foldViews, recorded } from '../../specification.ts';
 
-type Runs = Extract<WorkerEvent, { type: 'InstanceCreated' | 'InstanceTerminated' }>;
+type Runs = Extract<WorkerEvent, { type: 'InstanceCreated' | 'InstanceTerminated' }> | ProviderAccountEvent;
 type Tasks = Extract<WorkerEvent, { type: 'TaskStarted' | 'TaskFinished' }>;
 
 const HOUR = 3_600_000;

@@ -166,6 +166,13 @@ test('a scope shows its pools with what it says about them', () => {
   assert.equal(view?.pools, { spot: { priority: 7, limits } });
 });
 
+test('a scope that was deleted is gone, and one of the same name begins empty', () => {
+  const deleted = [...scopeHistory, { type: 'ScopeDeleted', data: { scope: 'debian' } } as const];
+  assert.is(foldViews(scopeProjection, inOrder(deleted)).get('debian'), undefined);
+  const again = [...deleted, { type: 'ScopeCreated', data: { scope: 'debian' } } as const];
+  assert.equal(foldViews(scopeProjection, inOrder(again)).get('debian')?.pools, {});
+});
+
 const assetHistory: readonly AssetEvent[] = [
   {
     type: 'AssetCreated',

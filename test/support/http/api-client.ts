@@ -64,7 +64,7 @@ export function checkedAnswer(status: number, headers: IncomingHttpHeaders, text
   assert.match(String(headers['x-request-id']), /^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$/, `X-Request-Id: ${where}`);
   assert.not(headers['x-powered-by'], where);
   if (text === '') return { status, headers, text, json: undefined };
-  assert.is(headers['content-type'], 'application/json; charset=utf-8', where);
+  assert.match(String(headers['content-type']), /^application\/json; charset=utf-8(?:; numbers=string)?$/, where);
   const json: unknown = JSON.parse(text);
   if (status >= 400) checkError(status, json, text);
   return { status, headers, text, json };

@@ -7,7 +7,7 @@ import {
   renderXml,
   textOf,
   type XmlElement,
-} from '../../../src/adapters/routers/netconf/xml.ts';
+} from '../../../src/adapters/xml.ts';
 import { createOpenRouter } from '../../../src/adapters/routers/open-router.ts';
 import type { RouterDriver } from '../../../src/ports/routers.ts';
 import { routerContext } from './router-context.ts';

@@ -5,7 +5,7 @@ import {
   LOCK_CANDIDATE,
   UNLOCK_CANDIDATE,
 } from '../../../src/adapters/routers/netconf/operations.ts';
-import { element, type XmlElement } from '../../../src/adapters/routers/netconf/xml.ts';
+import { element, type XmlElement } from '../../../src/adapters/xml.ts';
 import type { RouterDriver } from '../../../src/ports/routers.ts';
 import { never, type RouterUnderTest } from '../../contracts/router-driver.ts';
 import { type LabNetconfd, openNetconf } from './netconfd.ts';

@@ -3,7 +3,6 @@ import { existsSync, rmSync } from 'node:fs';
 import { mkdir, readFile } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { systemClock } from '../../../src/adapters/clock.ts';
 import { parseHostKeyPin } from '../../../src/adapters/routers/ssh/host-key.ts';
 import { openNetconfSession, type NetconfSession } from '../../../src/adapters/routers/netconf/netconf-session.ts';
@@ -16,11 +15,12 @@ import { routerContext } from './router-context.ts';
 import { type LabSshd, missingForSshd, startSshd } from './sshd.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { waitUntil } from '../wait-until.ts';
+import { repositoryFile } from '../repository.ts';
 
 const NETCONFD = '/usr/sbin/netconfd';
 const SUBSYSTEM = '/usr/sbin/netconf-subsystem';
 const MODELS = ['junos-shaped-policy', 'openconfig-shaped-routing-policy'];
-const MODULES = fileURLToPath(new URL('yang', import.meta.url));
+const MODULES = repositoryFile('test/support/routers/yang');
 
 /** A real NETCONF server behind a real sshd, with models that have the shape of our dialects. */
 export type LabNetconfd = Readonly<{

@@ -10,6 +10,7 @@ export function routerContext(secrets: Readonly<Record<string, string>> = {}): R
     secrets: {
       get: async (id) => secrets[id],
       put: () => Promise.reject(new Error('drivers read secrets, they do not write them')),
+      putIfAbsent: () => Promise.reject(new Error('drivers read secrets, they do not write them')),
       list: () => Promise.reject(new Error('drivers read secrets, they do not list them')),
       remove: () => Promise.reject(new Error('drivers read secrets, they do not remove them')),
     },

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { LabRouterKind } from './frr.ts';
 import { missingForNamespaces } from './netns.ts';
 import { runProgram } from '../servers/run-program.ts';
+import { repositoryFile } from '../repository.ts';
 
 /** What the tests keep from one run to the next: half a minute of work, 300 MB. */
 const LAB = process.env.EDGEWARD_LAB ?? join(tmpdir(), 'edgeward-lab');
@@ -20,6 +21,6 @@ export function missingForTrixie(): string | undefined {
 
 /** FRR 10 in a system of its own, which is built when it is not there yet. */
 export async function frrOfTrixie(): Promise<LabRouterKind> {
-  await runProgram(['sh', new URL('build-trixie.sh', import.meta.url).pathname, LAB]);
+  await runProgram(['sh', repositoryFile('test/support/routers/build-trixie.sh'), LAB]);
   return { root: ROOT, daemons: ['mgmtd', 'zebra', 'bgpd'] };
 }

@@ -2,25 +2,28 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readlinkSync, rmSync, statSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
+import { ROUTER_DRIVERS } from '../../../src/adapters/routers/open-router.ts';
+import { CLOUD_DRIVERS } from '../../../src/adapters/clouds/open-cloud.ts';
 import { createLog } from '../../../src/adapters/log.ts';
 import { runProgram } from '../../../src/cli/program.ts';
 import { readConfig } from '../../../src/config.ts';
 import type { RecordedEvent } from '../../../src/kernel/event.ts';
 import { commandArchive } from '../../../src/main/command-archive.ts';
 import { commandApplication } from '../../../src/main/application.ts';
-import { copyEnds } from '../../../src/main/copy-ends.ts';
+import { backUpEnds } from '../../../src/main/back-up-ends.ts';
+import { examineInstallation } from '../../../src/main/doctor.ts';
 import { explainFailure } from '../../../src/main/explain-failure.ts';
 import { type RunningServer, startServer } from '../../../src/main/server.ts';
-import { codec, initDataDirectory, openEventStore } from '../../../src/main/stores.ts';
+import { codec, grantReading, initDataDirectory, openEventStore } from '../../../src/main/stores.ts';
 import { BEGINNING, type EventStore } from '../../../src/ports/event-store.ts';
 import { watchAnswers } from '../http/stated-answers.ts';
 import { killed } from './bound-process.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { waitUntil } from '../wait-until.ts';
+import { repositoryFile } from '../repository.ts';
 
-const root = fileURLToPath(new URL('../../../', import.meta.url));
+const root = repositoryFile('./');
 const MAIN = join(root, 'dist/main.js');
 const BUILD_SECONDS_MAX = 120;
 
@@ -155,7 +158,11 @@ async function runCommand(
     writeError,
     withApplication: commandApplication(() => readConfig(settings), log),
     withArchive: commandArchive(() => readConfig(settings), log),
-    copyEnds: copyEnds(() => readConfig(settings), log),
+    cloudDrivers: CLOUD_DRIVERS,
+    routerDrivers: ROUTER_DRIVERS,
+    storeEnds: backUpEnds(() => readConfig(settings), log),
+    grantReading,
+    doctor: examineInstallation(() => readConfig(settings), log),
     init: () => initDataDirectory(readConfig(settings), log),
     serve: () => Promise.reject(new Error('servers are started with serve()')),
     demo: () => Promise.reject(new Error('the demo runs in a process of its own')),

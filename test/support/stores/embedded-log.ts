@@ -9,8 +9,7 @@ import type { Event, RecordedEvent } from '../../../src/kernel/event.ts';
 import { EVENT_CATALOGUE } from '../../../src/main/contexts.ts';
 import { type EventStore, NO_STREAM } from '../../../src/ports/event-store.ts';
 import type { Log } from '../../../src/ports/log.ts';
-import type { ReadModels } from '../../../src/ports/read-models.ts';
-import type { Snapshot, Snapshots } from '../../../src/ports/snapshots.ts';
+import type { ReadModels, Snapshot, Snapshots } from '../../../src/ports/read-models.ts';
 import { createManualClock, type ManualClock } from '../manual-clock.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 

@@ -31,7 +31,7 @@ export function ownCategories(names: readonly string[]): OwnCategories {
         }
       },
       readAll: (after) => pagesOf(store.readAll(after), named),
-      follow: (after, signal, passed) => pagesOf(store.follow(after, signal, passed), named),
+      follow: (after, signal, told) => pagesOf(store.follow(after, signal, told), named),
     }),
   };
 }

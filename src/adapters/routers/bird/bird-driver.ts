@@ -1,12 +1,9 @@
 import { type Cidr, formatCidr } from '../../../addresses/cidr.ts';
 import type { Ids } from '../../../ports/ids.ts';
 import { type PreparedChange, type RouterDriver, RouterFailure } from '../../../ports/routers.ts';
-import { createDriverCalls } from '../driver-kit/driver-calls.ts';
-import { type Ending, holdOpen } from '../driver-kit/held-open.ts';
-import { ourLists } from '../driver-kit/list-name.ts';
-import { wantedPrefixes } from '../driver-kit/prefixes.ts';
-import { createRouterTurns } from '../driver-kit/router-turns.ts';
-import { stoppedBefore } from '../driver-kit/stopped.ts';
+import { createDriverCalls, createRouterTurns, stoppedBefore } from '../driver-kit/driver-calls.ts';
+import { type Ending, runToPause } from '../driver-kit/paused-work.ts';
+import { ourLists, wantedPrefixes } from '../driver-kit/prefix-lists.ts';
 import { editionIfOurs, editionOf, parseFile, renderFile } from './bird-file.ts';
 import type { BirdChange, BirdShell, HeldList } from './bird-shell.ts';
 
@@ -82,7 +79,7 @@ export function createBirdDriver({ shell, directory, ids, close }: BirdDriverOpt
       calls.run(signal, list, () => replace({ list, wanted: wantedPrefixes(prefixes), signal })),
     remove: (list, signal) => calls.run(signal, list, () => replace({ list, wanted: 'absent', signal })),
     prepare: async (list, prefixes, signal) => {
-      const { middle, end } = await holdOpen<Half>((offer) =>
+      const { middle, end } = await runToPause<Half>((offer) =>
         calls.run(signal, list, () => prepare({ list, wanted: wantedPrefixes(prefixes), signal }, offer)),
       );
       return preparedChange(list, middle, end);
@@ -140,7 +137,7 @@ async function confirm(change: BirdChange, { list, edition }: WrittenTask): Prom
   throw new RouterFailure('outcome-unknown', `${list}: BIRD uses another change than the one that was confirmed`);
 }
 
-/** A list that nobody made is made even when it shall be empty: a configuration that names it can't be loaded without. */
+/** A list that does not exist is made even when it shall be empty: a configuration that names it can't be loaded without. */
 function holds({ file, edition }: HeldList, { list, wanted }: Task): boolean {
   if (wanted === 'absent') return file === undefined && edition === undefined;
   return file !== undefined && edition !== undefined && editionIfOurs(file, list, wanted) === edition;

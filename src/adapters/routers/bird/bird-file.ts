@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
-import { type Cidr, formatCidr } from '../../../addresses/cidr.ts';
-import { canonicalCidr, compareCidrs } from '../driver-kit/prefixes.ts';
+import { compareCidrs, type Cidr, formatCidr } from '../../../addresses/cidr.ts';
+import { canonicalCidr } from '../driver-kit/prefix-lists.ts';
 import { symbolsOf } from './bird-symbols.ts';
 
-/** What a list's file holds, whoever wrote it. */
+/** What a list's file holds, whether edgeward or an operator wrote it. */
 export type BirdFile = Readonly<{
   /** The prefixes that match exactly themselves, in numeric order. */
   cidrs: readonly Cidr[];

@@ -10,7 +10,7 @@ export const LOCK_SECONDS = 30;
  *
  * `<list>.conf` is the file that BIRD includes; beside it, under names that BIRD does not include: `.new` while it is written,
  * `.old` from the moment that a new file takes its place until it was said what becomes of it (empty where there was none),
- * `.kept` in place of `.old` from the moment that "confirm" was said. Where there is no `.new`, the list is to go. So whoever finds the remains of a change that died knows
+ * `.kept` in place of `.old` from the moment that "confirm" was said. Where there is no `.new`, the list is to go. So the next change, which finds the remains of one that died, knows
  * what it was to become, and makes it so.
  *
  * BIRD goes back by itself to what it had unless it hears "configure confirm" in time; the file goes back when the input ends

@@ -1,13 +1,35 @@
 import { z } from 'zod';
+import { defineRouterDriver, MAX_ENTRIES_OPTION, mustBe, type RouterContext } from '../driver-kit/router-options.ts';
 import { createLocalTransport } from '../shell/local-transport.ts';
 import type { CommandTransport } from '../shell/remote-command.ts';
-import { defineRouterDriver, type RouterContext } from '../driver-kit/router-options.ts';
+import { absolutePath, COMMAND_PREFIX_OPTION, word } from '../shell/shell-options.ts';
 import { refuseLoginProblems, SSH_OPTIONS, sshLimits, sshTarget } from '../ssh/ssh-options.ts';
-import { createSshSession } from '../ssh/ssh-session.ts';
-import { createSshTransport } from '../ssh/ssh-transport.ts';
+import { createSshSession, createSshTransport } from '../ssh/ssh-session.ts';
 import { createBirdDriver } from './bird-driver.ts';
-import { BIRDC_OPTIONS } from './bird-options.ts';
 import { createBirdShell } from './bird-shell.ts';
+
+const SECONDS = 'a number of seconds from 5 to 600';
+
+/** How BIRD is found on the router. */
+const BIRDC_OPTIONS = {
+  max_entries: MAX_ENTRIES_OPTION,
+  directory: absolutePath('an absolute path').default('/etc/bird/edgeward').meta({
+    description: 'directory of the lists (/etc/bird/edgeward); bird.conf must have include "<directory>/*.conf";',
+    reach: 'machine',
+  }),
+  socket: absolutePath('an absolute path')
+    .default('/run/bird/bird.ctl')
+    .meta({ description: "BIRD's control socket (/run/bird/bird.ctl)", reach: 'machine' }),
+  birdc: word('the path of birdc, without blanks', /^[A-Za-z0-9_./][^\s\0]*$/)
+    .default('birdc')
+    .meta({ description: 'path of birdc on the router', reach: 'machine' }),
+  command_prefix: COMMAND_PREFIX_OPTION,
+  confirm_seconds: word(SECONDS, /^[1-9]\d{0,2}$/)
+    .transform(Number)
+    .refine((seconds) => seconds >= 5 && seconds <= 600, mustBe(SECONDS))
+    .default(60)
+    .meta({ description: 'BIRD goes back by itself when a change is not confirmed within so many seconds (60)' }),
+};
 
 const TRANSPORT = {
   description:
@@ -25,6 +47,7 @@ export const BIRD_DRIVER = defineRouterDriver({
   driver: 'bird',
   schema: OPTIONS,
   variants: [LOCAL, SSH],
+  here: { option: 'transport', value: 'local' },
   open: (options, context) => {
     const transport = transportTo(options, context);
     const { command_prefix: prefix = [], birdc, socket, directory, confirm_seconds: confirmSeconds } = options;

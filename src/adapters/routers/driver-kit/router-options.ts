@@ -1,7 +1,13 @@
 import { z } from 'zod';
 import type { Clock } from '../../../ports/clock.ts';
 import type { Ids } from '../../../ports/ids.ts';
-import { type RouterDriver, RouterFailure, type RouterSettings } from '../../../ports/routers.ts';
+import {
+  type RouterDriver,
+  type RouterDriverReach,
+  RouterFailure,
+  type RouterOptionReach,
+  type RouterSettings,
+} from '../../../ports/routers.ts';
 import type { Secrets } from '../../../ports/secrets.ts';
 
 /** What every driver may use from outside. */
@@ -16,6 +22,7 @@ export type RouterOption = Readonly<{
   meaning: string;
   required: boolean;
   secret: boolean;
+  reach: RouterOptionReach | undefined;
   onlyWith: string | undefined;
 }>;
 
@@ -23,6 +30,7 @@ export type RouterOption = Readonly<{
 export type RouterDriverKind = Readonly<{
   driver: string;
   options: readonly RouterOption[];
+  here: RouterDriverReach['here'];
   /** @throws RouterFailure `bad-option` */
   open: (router: RouterSettings, context: RouterContext) => RouterDriver;
 }>;
@@ -30,19 +38,22 @@ export type RouterDriverKind = Readonly<{
 /**
  * A driver from the schema of its options and what opens it. Option values are text; the schema turns them into what the
  * driver wants. `variants` are the strict objects that the schema chooses from (one, where there is no choice); their fields
- * carry `.meta({ description, secret? })`.
+ * carry `.meta({ description, secret?, reach? })`. `here` is the choice with which commands run on this machine; without it, options that
+ * reach the machine are for the command line alone.
  */
 export function defineRouterDriver<Options extends object>(definition: {
   driver: string;
   schema: z.ZodType<Options>;
   variants: readonly z.ZodObject[];
+  here?: NonNullable<RouterDriverReach['here']>;
   open: (options: Options, context: RouterContext) => RouterDriver;
 }): RouterDriverKind {
-  const { driver, schema, variants, open } = definition;
+  const { driver, schema, variants, here, open } = definition;
   const options = describeOptions(variants);
   return {
     driver,
     options,
+    here,
     open: (router, context) => {
       const parsed = schema.safeParse(router.options);
       if (parsed.success) return open(parsed.data, context);
@@ -90,9 +101,14 @@ function describeOptions(variants: readonly z.ZodObject[]): readonly RouterOptio
       meaning: meta?.description ?? '',
       required: fields.every((field) => !z.safeParse(field, undefined).success),
       secret: meta?.secret === true,
+      reach: meta?.secret === true ? 'secret' : reachIn(meta?.['reach']),
       onlyWith: having.length < variants.length ? having.map(choiceOf).join(' or ') : undefined,
     };
   });
+}
+
+function reachIn(named: unknown): RouterOptionReach | undefined {
+  return named === 'folder' || named === 'machine' ? named : undefined;
 }
 
 /** What tells a variant from the others: `transport=ssh`. */

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 const DRAFT =
   /^\.(.+?)(?:\.([0-9a-f]{16})-([0-9]+)-([0-9]+))?\.[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\.new$/;
 
-/** A draft is written and renamed at once; what nobody can be asked about is left over when it has stood for so long. */
+/** A draft is written and renamed at once; one whose writer can't be asked is left over when it has stood for so long. */
 const LEFT_OVER_MILLISECONDS = 3_600_000;
 
 /** The name of a new draft of a list, which says which process makes it. */
@@ -29,14 +29,14 @@ export async function removeLeftOvers(directory: string, list?: string): Promise
 }
 
 async function isLeftOver(file: string, [, , application, pid, begun]: RegExpExecArray): Promise<boolean> {
-  if (application === HOUSE && pid !== undefined) return begun !== startOf(pid);
+  if (application === APPLICATION && pid !== undefined) return begun !== startOf(pid);
   const stats = await stat(file).catch(ignoreMissing);
   return stats !== undefined && Date.now() - stats.mtimeMs > LEFT_OVER_MILLISECONDS;
 }
 
 /** Where process ids mean the same: this boot of this machine, and the container in it. Undefined where that can't be known. */
-const HOUSE = applicationOf();
-const MAKER = `${HOUSE ?? '0'.repeat(16)}-${process.pid}-${startOf(String(process.pid)) ?? '0'}`;
+const APPLICATION = applicationOf();
+const MAKER = `${APPLICATION ?? '0'.repeat(16)}-${process.pid}-${startOf(String(process.pid)) ?? '0'}`;
 
 function applicationOf(): string | undefined {
   try {

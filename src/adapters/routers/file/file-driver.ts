@@ -2,12 +2,10 @@ import { isAbsolute } from 'node:path';
 import { z } from 'zod';
 import { formatCidr } from '../../../addresses/cidr.ts';
 import { type RouterDriver, RouterFailure } from '../../../ports/routers.ts';
-import { createDriverCalls } from '../driver-kit/driver-calls.ts';
-import { ourLists } from '../driver-kit/list-name.ts';
-import { wantedPrefixes } from '../driver-kit/prefixes.ts';
+import { createDriverCalls, createRouterTurns } from '../driver-kit/driver-calls.ts';
+import { ourLists, wantedPrefixes } from '../driver-kit/prefix-lists.ts';
 import { defineRouterDriver, MAX_ENTRIES_OPTION, mustBe } from '../driver-kit/router-options.ts';
-import { createRouterTurns } from '../driver-kit/router-turns.ts';
-import { openListDirectory, type ListDirectory } from './list-directory.ts';
+import { type ListDirectory, openListDirectory } from './list-directory.ts';
 
 const WAITING = 1000;
 
@@ -15,7 +13,7 @@ const OPTIONS = z.strictObject({
   path: z
     .string(mustBe('the absolute path of a directory'))
     .refine((path) => isAbsolute(path) && !path.includes('\0'), mustBe('the absolute path of a directory'))
-    .meta({ description: 'directory that gets one file a list, one CIDR a line; absolute path' }),
+    .meta({ description: 'directory that gets one file a list, one CIDR a line; absolute path', reach: 'folder' }),
   max_entries: MAX_ENTRIES_OPTION,
 });
 
@@ -24,10 +22,10 @@ export const FILE_DRIVER = defineRouterDriver({
   driver: 'file',
   schema: OPTIONS,
   variants: [OPTIONS],
-  open: ({ path }, { ids }) => createFileDriver(openListDirectory(path, ids)),
+  open: ({ path }, { ids }) => createFileDriver(path, openListDirectory(path, ids)),
 });
 
-function createFileDriver(directory: ListDirectory): RouterDriver {
+function createFileDriver(folder: string, directory: ListDirectory): RouterDriver {
   const changes = createRouterTurns(1, WAITING);
   const calls = createDriverCalls();
   return {
@@ -48,6 +46,7 @@ function createFileDriver(directory: ListDirectory): RouterDriver {
         return ourLists(await directory.names());
       }),
     check: (signal) => calls.run(signal, undefined, () => directory.check()),
+    folder,
     close: () => calls.close(async () => undefined),
   };
 }

@@ -1,18 +1,18 @@
 import { constants } from 'node:fs';
 import { access, type FileHandle, open, readdir, rename, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
+import { compareCidrs, formatCidr } from '../../../addresses/cidr.ts';
 import type { Ids } from '../../../ports/ids.ts';
-import { formatCidr } from '../../../addresses/cidr.ts';
 import { RouterFailure, type RouterFailureCode } from '../../../ports/routers.ts';
-import { canonicalCidr, compareCidrs } from '../driver-kit/prefixes.ts';
-import { stoppedInTime } from '../driver-kit/stopped.ts';
+import { stoppedInTime } from '../driver-kit/driver-calls.ts';
+import { canonicalCidr } from '../driver-kit/prefix-lists.ts';
 import { draftName, removeLeftOvers } from './drafts.ts';
 
 /** A directory with one file a list. Names have been checked by the caller. */
 export type ListDirectory = Readonly<{
   /** The prefixes in a list's file, in numeric order. @throws RouterFailure `unreadable-answer` for a file we could not have written */
   read: (list: string, signal: AbortSignal) => Promise<readonly string[] | 'absent'>;
-  /** Puts a new file in the place of the list's old one: whoever opens it sees all of one or all of the other, also after a power cut. */
+  /** Puts a new file in the place of the list's old one: a reader sees all of one or all of the other, also after a power cut. */
   write: (list: string, prefixes: readonly string[], signal: AbortSignal) => Promise<void>;
   /** Takes a list's file away, if there is one. */
   remove: (list: string) => Promise<void>;

@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { isAddressProblem } from '../../../addresses/address-problem.ts';
-import { type Cidr, formatCidr, parseCidr } from '../../../addresses/cidr.ts';
+import { compareCidrs, type Cidr, formatCidr, parseCidr } from '../../../addresses/cidr.ts';
 import { RouterFailure } from '../../../ports/routers.ts';
-import { compareCidrs } from '../driver-kit/prefixes.ts';
 
 /** One entry of a prefix-list. `plain` ones permit exactly their prefix; all others are not ours. */
 export type Entry = Readonly<{ sequence: number; cidr: Cidr; permits: boolean; plain: boolean; text: string }>;

@@ -11,7 +11,7 @@ export type Change = Readonly<{ text: string; adds: number; milliseconds: number
 
 /** FRR 9 and newer commit after so many lines, and once more at the end. */
 const LINES_IN_ONE_COMMIT = 5000;
-/** Up to here a list is never written anew. */
+/** A list of at most so many entries is never written as a whole. */
 const FEW_DELETES = 50;
 
 /** Both families of a list as they are and as they shall be. */
@@ -22,12 +22,12 @@ export function wishesFor(list: string, held: HeldList, wanted: readonly Cidr[])
   ];
 }
 
-/** The fastest safe change that fulfils the wishes, or undefined when nothing is missing. `anew` writes both lists anew. */
-export function changeFor(wishes: readonly Wish[], speed: RouterSpeed, anew: boolean): Change | undefined {
-  const open = anew ? wishes : wishes.filter((wish) => !isFulfilled(wish));
+/** The fastest safe change that fulfils the wishes, or undefined when nothing is missing. `whole` writes both lists as a whole. */
+export function changeFor(wishes: readonly Wish[], speed: RouterSpeed, whole: boolean): Change | undefined {
+  const open = whole ? wishes : wishes.filter((wish) => !isFulfilled(wish));
   if (open.length === 0) return undefined;
   const plans = open.map((wish) => {
-    const small = mustBeWhole(wish, anew) ?? smallestPlan(wish, speed.majorVersion >= LINEAR_SINCE);
+    const small = mustBeWhole(wish, whole) ?? smallestPlan(wish, speed.majorVersion >= LINEAR_SINCE);
     return { small, fast: faster(wish, small, speed) };
   });
   const linesTogether = plans.reduce((lines, { fast }) => lines + fast.head.length, 0);
@@ -37,9 +37,9 @@ export function changeFor(wishes: readonly Wish[], speed: RouterSpeed, anew: boo
   );
 }
 
-function mustBeWhole(wish: Wish, anew: boolean): Plan | undefined {
+function mustBeWhole(wish: Wish, whole: boolean): Plan | undefined {
   // A daemon that was restarted has lost what the others still hold.
-  return anew || wish.wanted.length === 0 || wish.held === undefined ? wholePlan(wish) : undefined;
+  return whole || wish.wanted.length === 0 || wish.held === undefined ? wholePlan(wish) : undefined;
 }
 
 function faster(wish: Wish, small: Plan, speed: RouterSpeed): Plan {

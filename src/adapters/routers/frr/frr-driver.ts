@@ -1,11 +1,8 @@
 import type { Cidr } from '../../../addresses/cidr.ts';
 import type { Clock } from '../../../ports/clock.ts';
 import { type ReplaceOptions, type RouterDriver, RouterFailure } from '../../../ports/routers.ts';
-import { createDriverCalls } from '../driver-kit/driver-calls.ts';
-import { ourLists } from '../driver-kit/list-name.ts';
-import { wantedPrefixes } from '../driver-kit/prefixes.ts';
-import { createRouterTurns } from '../driver-kit/router-turns.ts';
-import { stoppedBefore } from '../driver-kit/stopped.ts';
+import { createDriverCalls, createRouterTurns, stoppedBefore } from '../driver-kit/driver-calls.ts';
+import { ourLists, wantedPrefixes } from '../driver-kit/prefix-lists.ts';
 import { entryTexts } from './frr-answers.ts';
 import { type Change, changeFor, wishesFor } from './frr-change.ts';
 import { entriesWithin, LINEAR_SINCE, type RouterSpeed } from './frr-load-time.ts';
@@ -28,7 +25,7 @@ const WAITING = 1000;
 export function createFrrDriver({ shell, clock, writeMemory, close }: FrrDriverOptions): RouterDriver {
   const changes = createRouterTurns(1, WAITING);
   const calls = createDriverCalls();
-  /** Whether all that this driver changed is saved; at first nobody knows what was changed before. */
+  /** Whether all that this driver changed is saved; at first it is unknown what was changed before. */
   let saved = false;
 
   const replace = async (task: Task): Promise<void> => {
@@ -128,10 +125,10 @@ async function fulfil(change: FrrChange, task: Task, onApply: () => void): Promi
 
 /** The second try, where the smallest change led elsewhere: it clears what the router's daemons disagree about. */
 async function writeAnew(change: FrrChange, task: Task, first: Applied): Promise<true> {
-  const anew = changeFor(wishesFor(task.list, first.held, task.wanted), change.speed, true);
-  if (anew === undefined || anew.milliseconds > task.timeLeft()) throw notHeld(task, first);
+  const whole = changeFor(wishesFor(task.list, first.held, task.wanted), change.speed, true);
+  if (whole === undefined || whole.milliseconds > task.timeLeft()) throw notHeld(task, first);
   const outcome = await onceSent(task, async () => {
-    await change.prepare(anew.text);
+    await change.prepare(whole.text);
     return change.apply();
   });
   if (isFulfilled(task, outcome, change.speed)) return true;

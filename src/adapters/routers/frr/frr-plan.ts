@@ -54,7 +54,7 @@ export function smallestPlan(wish: Wish, addFirst: boolean): Plan {
   };
 }
 
-/** The whole list anew, which takes leftovers of it in any other daemon along. What stays is never gone. */
+/** The whole list, written again, which takes leftovers of it in any other daemon along. What stays is never gone. */
 export function wholePlan(wish: Wish): Plan {
   const { kept, added } = differenceOf(wish);
   const permits = permitLines(wish, [...kept, ...added]);

@@ -19,7 +19,7 @@ export const LOCK_SECONDS = 30;
  * Then nothing stops vtysh any more, for a daemon commits what it has got when a vtysh dies: signals are ignored, and
  * the output goes to a file, as a pipe could break.
  *
- * The temporary directory has a name that tells whose lock it was made under: whoever has the lock alone removes what a shell that was
+ * The temporary directory has a name that tells whose lock it was made under: the shell that has the lock removes what one that was
  * killed has left.
  *
  * Whether what runs could be saved is told as vtysh does it: into one file by watchfrr where that runs, otherwise by vtysh itself, which

@@ -1,21 +1,21 @@
 import type { Clock } from '../../../ports/clock.ts';
 import { RouterFailure } from '../../../ports/routers.ts';
-import { stoppedWaiting } from '../driver-kit/stopped.ts';
+import { stoppedWaiting } from '../driver-kit/driver-calls.ts';
 import type { NetconfSession } from './netconf-session.ts';
 import { cancelCommit, DISCARD_CHANGES, GET_SESSIONS, LOCK_CANDIDATE, UNLOCK_CANDIDATE } from './operations.ts';
 import { RpcFailure, textOfError } from './rpc-error.ts';
-import { childNamed, elementsAt, textOf } from './xml.ts';
+import { childNamed, elementsAt, textOf } from '../../xml.ts';
 
 export type CandidateLockLimits = Readonly<{
   clock: Clock;
-  /** How long somebody else's lock is waited for. */
+  /** How long the lock of another session is waited for. */
   lockMilliseconds: number;
-  /** Throws away what somebody has left in the candidate without a lock; otherwise that is a lock, too. */
+  /** Throws away what another session has left in the candidate without a lock; otherwise that counts as a lock, too. */
   discardForeign: boolean;
 }>;
 
 /**
- * The name under which our commits wait for their confirmation. It is always the same, so that whoever comes after a process
+ * The name under which our commits wait for their confirmation. It is always the same, so that the process that comes after one
  * that has died can finish what it has begun; two of ours never wait at a time, as each holds the candidate's lock.
  */
 export const PERSIST_ID = 'edgeward';
@@ -66,10 +66,10 @@ async function takeLock(session: NetconfSession, limits: CandidateLockLimits, si
 /** Bound on leaving in order. */
 const LEAVE_MILLISECONDS = 10_000;
 
-/** How a lock is refused: held by somebody, a commit that waits, changes in the candidate. */
+/** How a lock is refused: held by another session, a commit that waits, changes in the candidate. */
 const LOCKS = ['lock-denied', 'in-use', 'resource-denied'];
 
-/** Ends what keeps the lock from us, where that is what somebody dead has left. */
+/** Ends what keeps the lock from us, where a process that died has left it. */
 async function clearTheWay(
   session: NetconfSession,
   refusal: RpcFailure,

@@ -1,4 +1,4 @@
-import { elementsAt, textOf, type XmlElement } from './xml.ts';
+import { elementsAt, textOf, type XmlElement } from '../../xml.ts';
 
 /** What a device says in its hello that it can do, as far as it matters here. */
 export type Capabilities = Readonly<{

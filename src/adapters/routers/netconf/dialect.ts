@@ -1,8 +1,7 @@
-import { type Cidr, formatCidr } from '../../../addresses/cidr.ts';
+import { compareCidrs, type Cidr, formatCidr } from '../../../addresses/cidr.ts';
 import { isAddressProblem } from '../../../addresses/address-problem.ts';
 import { parseCidr } from '../../../addresses/cidr.ts';
-import { compareCidrs } from '../driver-kit/prefixes.ts';
-import type { XmlElement } from './xml.ts';
+import type { XmlElement } from '../../xml.ts';
 
 /** How a kind of router writes prefix lists in its configuration. */
 export type Dialect = Readonly<{

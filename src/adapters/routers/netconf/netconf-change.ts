@@ -1,6 +1,6 @@
 import { type Cidr, formatCidr } from '../../../addresses/cidr.ts';
 import { RouterFailure, type RouterFailureCode } from '../../../ports/routers.ts';
-import { stoppedBefore } from '../driver-kit/stopped.ts';
+import { stoppedBefore } from '../driver-kit/driver-calls.ts';
 import { PERSIST_ID } from './candidate-lock.ts';
 import type { Dialect } from './dialect.ts';
 import type { NetconfSession, Reply } from './netconf-session.ts';
@@ -15,7 +15,7 @@ import {
   VALIDATE_CANDIDATE,
 } from './operations.ts';
 import { RpcFailure, textOfError } from './rpc-error.ts';
-import { childNamed, type XmlElement } from './xml.ts';
+import { childNamed, type XmlElement } from '../../xml.ts';
 
 /** How lists are changed on a kind of router. */
 export type ChangePlan = Readonly<{
@@ -32,7 +32,7 @@ export type ChangePlan = Readonly<{
 
 export type Validation = 'with-edit' | 'before-commit' | 'none';
 
-/** A list, what it is to hold (`absent`: it is to go), and how long anybody waits. */
+/** A list, what it is to hold (`absent`: it is to go), and how long each step may take. */
 export type ChangeTask = Readonly<{ list: string; wanted: readonly Cidr[] | 'absent'; signal: AbortSignal }>;
 
 /** What a router holds of a list. @throws RpcFailure, RouterFailure */

@@ -1,9 +1,7 @@
 import { type PreparedChange, type RouterDriver, RouterFailure } from '../../../ports/routers.ts';
-import { createDriverCalls } from '../driver-kit/driver-calls.ts';
-import { holdOpen } from '../driver-kit/held-open.ts';
-import { ourLists } from '../driver-kit/list-name.ts';
-import { wantedPrefixes } from '../driver-kit/prefixes.ts';
-import { createRouterTurns } from '../driver-kit/router-turns.ts';
+import { createDriverCalls, createRouterTurns } from '../driver-kit/driver-calls.ts';
+import { runToPause } from '../driver-kit/paused-work.ts';
+import { ourLists, wantedPrefixes } from '../driver-kit/prefix-lists.ts';
 import { refused } from './netconf-change.ts';
 import type { ChangeSteps, NetconfLists } from './netconf-lists.ts';
 import type { NetconfSession } from './netconf-session.ts';
@@ -65,7 +63,7 @@ export function createNetconfDriver({ sessions, lists, saves, maxEntries, close 
         ourLists(await withSession('all lists', signal, (session) => lists.names(session, signal))),
       ),
     prepare: async (list, prefixes, signal) => {
-      const { middle, end } = await holdOpen<ChangeSteps | undefined>((offer) =>
+      const { middle, end } = await runToPause<ChangeSteps | undefined>((offer) =>
         calls.run(signal, list, async () => {
           const wanted = wantedPrefixes(prefixes);
           requireRoom(list, wanted.length, maxEntries);

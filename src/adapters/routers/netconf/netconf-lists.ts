@@ -1,7 +1,7 @@
 import type { Clock } from '../../../ports/clock.ts';
 import { type PreparedChange, RouterFailure } from '../../../ports/routers.ts';
 import { type CandidateLockLimits, withCandidate } from './candidate-lock.ts';
-import type { Ending } from '../driver-kit/held-open.ts';
+import type { Ending } from '../driver-kit/paused-work.ts';
 import {
   changeList,
   type ChangePlan,
@@ -37,13 +37,13 @@ export type NetconfLists = Readonly<{
 export type ChangeSteps = Pick<PreparedChange, 'before' | 'commit' | 'read' | 'confirm'>;
 export type OfferChange = (steps: ChangeSteps | undefined) => Promise<Ending>;
 
-/** A list of ours that nobody has; reading it shows that reading is allowed. */
+/** A list of ours that does not exist; reading it shows that reading is allowed. */
 const NO_LIST = 'Svc-EDGEWARD-CHECK';
 
 export function createNetconfLists(plan: ChangePlan, lock: CandidateLockLimits, clock: Clock): NetconfLists {
   const { dialect, confirmSeconds } = plan;
   const doubt = createDoubt(clock, confirmSeconds * 1000);
-  /** Whether all that was changed from here is saved; at first nobody knows what was changed before. */
+  /** Whether all that was changed from here is saved; at first it is unknown what was changed before. */
   let saved = false;
 
   const settled = async <T>(session: NetconfSession, signal: AbortSignal, work: () => Promise<T>): Promise<T> => {
@@ -86,7 +86,7 @@ export function createNetconfLists(plan: ChangePlan, lock: CandidateLockLimits, 
       try {
         return await settled(session, signal, look);
       } catch (failure) {
-        // Somebody may keep the lock for hours; what runs is theirs to be seen, unless it may be ours to be taken back.
+        // Another session may keep the lock for hours; what runs is theirs to be seen, unless it may be ours to be taken back.
         if (!isLocked(failure) || doubt.exists()) throw failure;
         return look();
       }
@@ -116,7 +116,7 @@ export function createNetconfLists(plan: ChangePlan, lock: CandidateLockLimits, 
   };
 }
 
-/** Somebody wants a prepared change to be taken back. */
+/** A prepared change is to be taken back. */
 class TakenBack extends Error {
   override readonly name = 'TakenBack';
 }

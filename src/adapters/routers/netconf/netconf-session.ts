@@ -1,12 +1,12 @@
 import type { Duplex } from 'node:stream';
 import type { Clock } from '../../../ports/clock.ts';
 import { RouterFailure } from '../../../ports/routers.ts';
-import { stoppedBefore, stoppedWaiting } from '../driver-kit/stopped.ts';
+import { stoppedBefore, stoppedWaiting } from '../driver-kit/driver-calls.ts';
 import { type Capabilities, capabilitiesIn } from './capabilities.ts';
 import { createFrameReader, frame, type Framing } from './framing.ts';
 import { CLOSE_SESSION, HELLO, rpc } from './operations.ts';
-import { errorsIn, RpcFailure, type RpcError } from './rpc-error.ts';
-import { createXmlReader, renderXml, type XmlElement, XmlProblem } from './xml.ts';
+import { errorsIn, type RpcError, RpcFailure } from './rpc-error.ts';
+import { createXmlReader, renderXml, type XmlElement, XmlProblem } from '../../xml.ts';
 
 /** An answer that is no failure, and the warnings in it. */
 export type Reply = Readonly<{ reply: XmlElement; warnings: readonly RpcError[] }>;
@@ -112,12 +112,12 @@ export async function openNetconfSession(
 
 const DECLARATION = '<?xml version="1.0" encoding="UTF-8"?>';
 
-/** The documents that come over a channel; somebody waits for each. */
+/** The documents that come over a channel; a call waits for each. */
 type Documents = Readonly<{
   next: () => Promise<XmlElement>;
   use: (framing: Framing) => void;
   isOpen: () => boolean;
-  /** Ends the channel; gives the failure that whoever waits now or later gets. */
+  /** Ends the channel; gives the failure that calls get which wait now or later. */
   end: (failure: RouterFailure) => RouterFailure;
 }>;
 
@@ -139,7 +139,7 @@ function readDocuments(channel: Duplex): Documents {
       end: () => {
         const document = reader.end();
         reader = createXmlReader();
-        // Nobody has asked for notifications, and nobody is asked whether there are any.
+        // The session asks for no notifications, and a router may send some without being asked.
         if (document.name === 'notification') return;
         if (waiting === undefined) throw new XmlProblem(`<${document.name}> came unasked`);
         waiting.resolve(document);
@@ -173,7 +173,7 @@ function readDocuments(channel: Duplex): Documents {
   };
 }
 
-/** What a router writes to the other stream would stop the channel if nobody took it. */
+/** What a router writes to the other stream would stop the channel if it were not read. */
 function drainComplaints(channel: Duplex): void {
   const stderr: unknown = 'stderr' in channel ? channel.stderr : undefined;
   if (typeof stderr !== 'object' || stderr === null || !('resume' in stderr)) return;
@@ -182,7 +182,7 @@ function drainComplaints(channel: Duplex): void {
 
 type RetryPolicy = Readonly<{ what: string; milliseconds: number; clock: Clock; signal: AbortSignal }>;
 
-/** Waits for the next document. What comes later than it may ends the session: nobody would know what it answers. */
+/** Waits for the next document. What comes later than it may ends the session: it could not be told which request it answers. */
 async function inTime(documents: Documents, patience: RetryPolicy): Promise<XmlElement> {
   const { what, milliseconds, clock, signal } = patience;
   const over = new AbortController();

@@ -12,7 +12,7 @@ export type NetconfSessions = Readonly<{
   close: () => Promise<void>;
 }>;
 
-/** `open` begins a session; one that nobody has used for `idleMilliseconds` is closed. */
+/** `open` begins a session; one that was not used for `idleMilliseconds` is closed. */
 export function keepNetconfSession(
   open: (signal: AbortSignal) => Promise<NetconfSession>,
   clock: Clock,
@@ -33,7 +33,7 @@ export function keepNetconfSession(
     try {
       await clock.wait(idleMilliseconds, idle.signal);
     } catch {
-      // Somebody needs it, or closes it.
+      // A call needs the session, or the driver closes it.
       return;
     }
     await take()?.close();
@@ -57,7 +57,7 @@ export function keepNetconfSession(
       try {
         return await workWith(session, work);
       } catch (failure) {
-        // It was lost while nobody looked: nothing has been done yet.
+        // The session was lost while it was unused: no request of this call was sent yet.
         const isStale = failure instanceof RouterFailure && failure.code === 'unreachable';
         if (!isStale || session.answers() !== answers || signal.aborted) throw failure;
         return workWith(await open(signal), work);

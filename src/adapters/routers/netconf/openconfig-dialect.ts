@@ -1,7 +1,7 @@
 import { type Cidr, formatCidr } from '../../../addresses/cidr.ts';
 import { type Dialect, orderedEntries } from './dialect.ts';
 import { editOperation } from './operations.ts';
-import { childNamed, element, elementsAt, textOf, type XmlElement } from './xml.ts';
+import { childNamed, element, elementsAt, textOf, type XmlElement } from '../../xml.ts';
 
 /** The namespace of openconfig-routing-policy. */
 const ROUTING_POLICY = 'http://openconfig.net/yang/routing-policy';

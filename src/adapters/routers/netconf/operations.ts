@@ -1,4 +1,4 @@
-import { element, type XmlAttribute, type XmlElement } from './xml.ts';
+import { element, type XmlAttribute, type XmlElement } from '../../xml.ts';
 
 /** The namespace of NETCONF's own elements and attributes (RFC 6241). */
 const NETCONF = 'urn:ietf:params:xml:ns:netconf:base:1.0';

@@ -1,4 +1,4 @@
-import { childNamed, elementsAt, textOf, type XmlElement } from './xml.ts';
+import { childNamed, elementsAt, textOf, type XmlElement } from '../../xml.ts';
 
 /** What a device complains about (RFC 6241, section 4.3). */
 export type RpcError = Readonly<{

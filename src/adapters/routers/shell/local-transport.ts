@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { RouterFailure } from '../../../ports/routers.ts';
+import { stoppedInTime } from '../driver-kit/driver-calls.ts';
 import type { CommandExit, CommandTransport, RemoteCommand } from './remote-command.ts';
-import { stoppedInTime } from '../driver-kit/stopped.ts';
 
 /** Runs the commands on this machine, for an edgeward that stands beside its router. */
 export function createLocalTransport(): CommandTransport {

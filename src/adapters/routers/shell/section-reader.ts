@@ -10,7 +10,7 @@ export type SectionReader = Readonly<{
   next: () => Promise<Section | CommandExit>;
   /** What was printed since the last mark. */
   rest: () => string;
-  /** Reads no more; whoever waits for a section gets the failure. */
+  /** Stops reading; the call that waits for a section fails with the failure. */
   stop: (failure: RouterFailure) => void;
 }>;
 

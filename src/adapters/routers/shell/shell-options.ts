@@ -24,7 +24,7 @@ export const COMMAND_PREFIX_OPTION = z
     return z.NEVER;
   })
   .optional()
-  .meta({ description: `what every command on the router begins with, ${COMMAND_PREFIX}` });
+  .meta({ description: `what every command on the router begins with, ${COMMAND_PREFIX}`, reach: 'machine' });
 
 function wordsIn(text: string): readonly string[] | undefined {
   try {

@@ -1,15 +1,15 @@
 import type { Clock } from '../../../ports/clock.ts';
 import { RouterFailure } from '../../../ports/routers.ts';
+import { stoppedWaiting } from '../driver-kit/driver-calls.ts';
 import type { RemoteCommand } from './remote-command.ts';
 import { readSections, type Section } from './section-reader.ts';
-import { stoppedWaiting } from '../driver-kit/stopped.ts';
 
 /** A talk with a command that divides its output by lines `<mark> <word> <rest>` and takes lines on its input. */
 export type ShellSession = Readonly<{
   /** The next section. @throws RouterFailure when the command ends without one, prints too much, is lost, or the signal aborts. */
   next: () => Promise<Section>;
   say: (text: string) => void;
-  /** Ends the command's input and waits for its end, for half a minute at most: the signal may be nobody's any more. */
+  /** Ends the command's input and waits for its end, for half a minute at most: the signal may have served its call already. */
   finish: () => Promise<void>;
   /** The end of what the command complained about. */
   complaints: () => string;

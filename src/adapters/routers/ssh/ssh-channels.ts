@@ -1,6 +1,6 @@
 import type { Clock } from '../../../ports/clock.ts';
+import { stoppable, type Stopped } from '../driver-kit/driver-calls.ts';
 import type { SshChannel, SshConnection } from './ssh-connection.ts';
-import { type Stopped, stoppable } from '../driver-kit/stopped.ts';
 
 /** The channels on one connection. A router that does not confirm that one is closed gets no more of them on this connection. */
 export type SshChannels = Readonly<{
@@ -19,7 +19,7 @@ export type SshChannels = Readonly<{
 export type SshChannelsLimits = Readonly<{ clock: Clock; closeMilliseconds: number }>;
 
 /**
- * `retire` is called once when a channel that was let go, or whose opening nobody waits for any more, is still there after
+ * `retire` is called once when a channel that was let go, or whose opening was given up, is still there after
  * `closeMilliseconds`: a hung program on the router keeps it open, or the connection itself hangs. The connection ends then, as soon as
  * the channels that are in use on it are over.
  */

@@ -1,3 +1,4 @@
+import { createRequire } from 'node:module';
 import type ssh2 from 'ssh2';
 import type { Client, ClientChannel, ConnectConfig } from 'ssh2';
 import { RouterFailure } from '../../../ports/routers.ts';
@@ -44,6 +45,8 @@ export type SshConnectionLimits = Readonly<{ connectMilliseconds: number; keepAl
 
 const UNANSWERED_KEEP_ALIVES = 3;
 
+const require = createRequire(import.meta.url);
+
 /**
  * Connects, checks the host key, and logs in, unless `signal` aborts first.
  * @throws RouterFailure `unreachable`, `host-key-mismatch`, `login-refused`, `bad-option`
@@ -53,12 +56,11 @@ export async function openConnection(
   limits: SshConnectionLimits,
   signal: AbortSignal,
 ): Promise<SshConnection> {
-  // Every command would load it, and few have a router to speak to.
-  const { default: ssh } = await import('ssh2');
+  const ssh = loadSsh();
   const login = await target.login();
   requireReadableKey(login, ssh);
   const client = new ssh.Client();
-  // Whoever waits for the connection or a channel hears of an error from there; ssh2 may have more than one to tell.
+  // The call that waits for the connection or a channel fails with the error; ssh2 may have more than one to tell.
   client.on('error', () => undefined);
   let shownKey: Buffer | undefined;
   const config: ConnectConfig = {
@@ -154,7 +156,7 @@ function watch(channel: ClientChannel, { host }: SshTarget): SshChannel {
     if (seen !== undefined) return seen;
     throw new RouterFailure('unreachable', `the connection to ${host} was lost`);
   });
-  // Whoever waits for it hears of it; nobody has to.
+  // The promise rejects for the callers that wait for it; without one the rejection is no error.
   exit.catch(() => undefined);
   return { channel, closed, released, exit };
 }
@@ -206,4 +208,21 @@ function connectFailure(error: Error, target: SshTarget, shownKey: Buffer | unde
   }
   const because = level === 'client-timeout' ? 'no answer in time' : error.message;
   return new RouterFailure('unreachable', `no SSH connection to ${where}: ${because}`, { cause: error });
+}
+
+/**
+ * Gives ssh2 without its native part, which can end the process on Node 24.19 and later; what routers are sent is as fast without it. It is
+ * loaded at the first connection: every command would load it, and few have a router to speak to.
+ */
+export function loadSsh(): typeof ssh2 {
+  const native = require.extensions['.node'];
+  require.extensions['.node'] = () => {
+    throw new Error('the native part of ssh2 is not used');
+  };
+  try {
+    const loaded: typeof ssh2 = require('ssh2');
+    return loaded;
+  } finally {
+    require.extensions['.node'] = native;
+  }
 }

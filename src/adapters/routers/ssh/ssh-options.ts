@@ -53,7 +53,7 @@ export const SSH_OPTIONS = {
     .meta({ description: 'how long connecting and logging in may take (10)' }),
   idle_seconds: wholeNumber('a number of seconds from 0 to 3600', 0, 3600)
     .default(30)
-    .meta({ description: 'a connection that nobody uses is closed after so many seconds (30)' }),
+    .meta({ description: 'a connection that is not used is closed after so many seconds (30)' }),
 };
 
 type SshOptions = z.output<z.ZodObject<typeof SSH_OPTIONS>>;

@@ -1,11 +1,10 @@
 import type { Duplex } from 'node:stream';
 import type { Clock } from '../../../ports/clock.ts';
 import { RouterFailure } from '../../../ports/routers.ts';
-import type { RemoteCommand } from '../shell/remote-command.ts';
+import { createRouterTurns, stoppable, stoppedWaiting } from '../driver-kit/driver-calls.ts';
+import type { CommandTransport, RemoteCommand } from '../shell/remote-command.ts';
 import { holdChannels, type SshChannels } from './ssh-channels.ts';
 import { openConnection, type SshChannel, type SshConnection, type SshTarget } from './ssh-connection.ts';
-import { createRouterTurns } from '../driver-kit/router-turns.ts';
-import { stoppable, stoppedWaiting } from '../driver-kit/stopped.ts';
 
 /** How a session behaves; every bound has a default. */
 export type SshSessionLimits = Readonly<{
@@ -13,7 +12,7 @@ export type SshSessionLimits = Readonly<{
   connectMilliseconds?: number;
   /** How often a silent router is asked whether it is there; after three questions without an answer it is lost (default 10 s). */
   keepAliveMilliseconds?: number;
-  /** How long a connection that nobody uses is kept (default 30 s). */
+  /** How long an unused connection is kept (default 30 s). */
   idleMilliseconds?: number;
   /** Channels at a time: routers allow few (OpenSSH: 10). Others wait (default 4). */
   channels?: number;
@@ -62,7 +61,7 @@ export function createSshSession(target: SshTarget, clock: Clock, limits: SshSes
     try {
       await clock.wait(bounds.idleMilliseconds, idle.signal);
     } catch {
-      // Somebody needs the connection, or it was closed.
+      // A new channel needs the connection, or the session was closed.
       return;
     }
     await connections.end();
@@ -168,4 +167,17 @@ function asCommand({ channel, exit }: SshChannel): RemoteCommand {
       channel.destroy();
     },
   };
+}
+
+/** Runs commands on a router over SSH; its login shell must be a POSIX one. */
+export function createSshTransport(session: SshSession): CommandTransport {
+  return {
+    start: (words, signal) => session.exec(words.map(quoteForShell).join(' '), signal),
+    close: () => session.close(),
+  };
+}
+
+/** One word for a POSIX shell, whatever is in it. */
+export function quoteForShell(word: string): string {
+  return `'${word.replaceAll("'", `'\\''`)}'`;
 }

@@ -37,6 +37,9 @@ export type LaunchRefusal = Readonly<{
   because: string;
 }>;
 
+/** Why a pool launches nothing, ends nothing and refuses nothing. */
+export type NothingDone = Readonly<{ pool: string; code: 'nothing-pending' | 'enough-workers'; because: string }>;
+
 export type ScalingDecision = Readonly<{
   launches: readonly Launch[];
   terminations: readonly Termination[];
@@ -55,6 +58,29 @@ export function decideScaling(snapshot: ScalingSnapshot): ScalingDecision {
     terminations: snapshot.pools.flatMap((pool) => terminations(pool, placement.needed.get(pool.name) ?? 0, snapshot)),
     refusals: [...placement.unplaced].flatMap(([demand, unmet]) => refusals(demand, unmet, placement, snapshot)),
   };
+}
+
+/** For each pool in which nothing is done and nothing refused: why. */
+export function nothingDone(
+  { launches: started, terminations: ended, refusals: refused }: ScalingDecision,
+  { pools, scopes, queue }: ScalingSnapshot,
+): readonly NothingDone[] {
+  const done = new Set([...started, ...ended, ...refused].map(({ pool }) => pool));
+  return pools.flatMap(({ name: pool, instanceWide, architectures }): readonly NothingDone[] => {
+    if (done.has(pool)) return [];
+    const users = new Set(
+      scopes.filter((scope) => scope.pools.some((linked) => linked.pool === pool)).map(({ name }) => name),
+    );
+    const pending = queue
+      .filter(
+        ({ scope, architecture, pool: only = pool }) =>
+          only === pool && (instanceWide || users.has(scope)) && architectures.includes(architecture),
+      )
+      .reduce((sum, { count }) => sum + count, 0);
+    return pending === 0
+      ? [{ pool, code: 'nothing-pending', because: reasons.nothingPending() }]
+      : [{ pool, code: 'enough-workers', because: reasons.enoughWorkers(pending) }];
+  });
 }
 
 function launches(demands: readonly Demand[], placement: Placement): readonly Launch[] {
@@ -80,8 +106,8 @@ function terminations(pool: PoolSnapshot, needed: number, snapshot: ScalingSnaps
     const ends = (code: TerminationCode, because: string, afterTask = false): readonly Termination[] => [
       { pool: pool.name, worker: worker.name, afterTask, code, because },
     ];
-    if (activity.state === 'booting' && bootTimedOut(activity.since, snapshot))
-      return ends('boot-timed-out', reasons.bootTimedOut(snapshot.bootTimeoutSeconds));
+    if (activity.state === 'booting' && bootTimedOut(activity.since, pool, snapshot))
+      return ends('boot-timed-out', reasons.bootTimedOut(pool.maxBootSeconds ?? snapshot.bootTimeoutSeconds));
     if (activity.state === 'booting') return spent ? ends('month-spent', reasons.monthSpent(pool)) : [];
     if (activity.state === 'busy') {
       return spent && !activity.draining ? ends('month-spent', reasons.monthSpent(pool), true) : [];

@@ -11,6 +11,8 @@ export type UsablePool = Readonly<{ pool: PoolSnapshot; terms: ScopePoolSnapshot
 export type Demand = Readonly<{
   scope: string;
   architecture: Architecture;
+  /** The one pool that it must be; absent: any, and workers without one. */
+  onlyPool?: string;
   tasks: readonly PendingTasks[];
   pendingCount: number;
   workSeconds: number;
@@ -27,7 +29,7 @@ export function demandsOf(snapshot: ScalingSnapshot): readonly Demand[] {
   const grouped = new Map<string, PendingTasks[]>();
   for (const tasks of snapshot.queue) {
     if (tasks.count <= 0) continue;
-    const key = `${tasks.architecture} ${tasks.scope}`;
+    const key = `${tasks.architecture} ${tasks.scope} ${tasks.pool ?? ''}`;
     const group = grouped.get(key);
     if (group === undefined) grouped.set(key, [tasks]);
     else group.push(tasks);
@@ -36,9 +38,11 @@ export function demandsOf(snapshot: ScalingSnapshot): readonly Demand[] {
 }
 
 function demandOf(snapshot: ScalingSnapshot, tasks: readonly PendingTasks[]): Demand {
-  const [{ scope, architecture } = { scope: '', architecture: 'amd64' as const }] = tasks;
+  const [{ scope, architecture, pool: onlyPool } = NO_TASKS] = tasks;
   const known = snapshot.scopes.find(({ name }) => name === scope) ?? { name: scope, pools: [] };
-  const pools = usablePools(known, snapshot.pools).filter(({ pool }) => pool.architectures.includes(architecture));
+  const pools = usablePools(known, snapshot.pools).filter(
+    ({ pool }) => pool.architectures.includes(architecture) && (onlyPool === undefined || pool.name === onlyPool),
+  );
   const enabled = pools.filter(({ pool }) => pool.enabled);
   const pendingCount = tasks.reduce((sum, { count }) => sum + count, 0);
   const workSeconds = tasks.reduce((sum, { count, expectedSeconds }) => sum + count * taskSeconds(expectedSeconds), 0);
@@ -46,8 +50,12 @@ function demandOf(snapshot: ScalingSnapshot, tasks: readonly PendingTasks[]): De
   const tightest = latencies.length === 0 ? LATENCY_SECONDS_DEFAULT : Math.min(...latencies);
   const oneTaskEach = enabled.length > 0 && enabled.every(({ pool }) => pool.ephemeral);
   const wanted = oneTaskEach ? pendingCount : workersFor(tasks, tightest);
-  return { scope, architecture, tasks, pendingCount, workSeconds, pools, wanted, shareSeconds: workSeconds / wanted };
+  const demand = { scope, architecture, tasks, pendingCount, workSeconds, pools, wanted };
+  const shareSeconds = workSeconds / wanted;
+  return onlyPool === undefined ? { ...demand, shareSeconds } : { ...demand, onlyPool, shareSeconds };
 }
+
+const NO_TASKS: Pick<PendingTasks, 'scope' | 'architecture' | 'pool'> = { scope: '', architecture: 'amd64' };
 
 /** The pools of a scope: those that it is linked to, then every other instance-wide one, which any scope may use. */
 function usablePools(scope: ScopeSnapshot, pools: readonly PoolSnapshot[]): readonly UsablePool[] {
@@ -93,7 +101,7 @@ export function waitSeconds(tasks: readonly PendingTasks[], workers: number): nu
   return within;
 }
 
-/** A task takes at least a second: what nobody has measured must not look free. */
+/** A task takes at least a second: what was never measured must not look free. */
 function taskSeconds(expectedSeconds: number): number {
   return Math.max(1, expectedSeconds);
 }

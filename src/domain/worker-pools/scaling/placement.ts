@@ -40,7 +40,7 @@ export function placeAll(snapshot: ScalingSnapshot, demands: readonly Demand[]):
   const board = boardOf(snapshot, demands);
   const units = turns(snapshot, demands, board);
   const seated = new Map<Demand, number>();
-  // Those whose latency asks for it come first, then whoever can use what they left.
+  // Those whose latency asks for it come first, then those that can use what they left.
   seatAll(units, { waysOf: board.toWorkers, leftovers: 'for-nobody' }, seated);
   seatAll(units, { waysOf: board.toWorkers, leftovers: 'for-moved' }, seated);
   seatAll(units, { waysOf: board.toWorkers, leftovers: 'for-all' }, seated);
@@ -91,7 +91,9 @@ function boardOf(snapshot: ScalingSnapshot, demands: readonly Demand[]): Board {
     const withoutPool: Way = {
       scopeBound: bounded(Number.POSITIVE_INFINITY),
       workersMax: demand.wanted,
-      places: there.filter(({ group }) => group.pool === null && group.freeInSeconds <= latency),
+      places: there.filter(
+        ({ group }) => demand.onlyPool === undefined && group.pool === null && group.freeInSeconds <= latency,
+      ),
     };
     const ofScope = new Map<string, LaunchRoom>();
     const ways = demand.pools.map((usable) => {
@@ -160,7 +162,7 @@ function alternating(lists: readonly (readonly Unit[])[]): readonly Unit[] {
 
 /**
  * Who may take a free worker of a pool in which its latency is met already:
- * nobody; who moves aside for another that needs the place; everybody (then nobody moves).
+ * no task; one that moves aside for another that needs the place; any task (then none moves).
  */
 type Leftovers = 'for-nobody' | 'for-moved' | 'for-all';
 
@@ -203,7 +205,7 @@ function isOpenTo(unit: Unit, way: Way, place: Place, search: Search): boolean {
   );
 }
 
-/** On a place that somebody leaves for another. */
+/** On a place that one leaves for another. */
 function seatOn(unit: Unit, way: Way, search: Search): boolean {
   for (const place of otherPlaces(unit, way)) {
     if (search.tried.has(place.bound)) continue;

@@ -29,6 +29,14 @@ export function bootTimedOut(bootTimeoutSeconds: number): string {
   return `not ready ${duration(bootTimeoutSeconds)} after its instance was created`;
 }
 
+export function nothingPending(): string {
+  return 'nothing is pending that this pool could run, and no worker is to end';
+}
+
+export function enoughWorkers(pending: number): string {
+  return `${count(pending, 'pending task')} that this pool could run: the workers that are there or on their way are enough`;
+}
+
 export function noPool(demand: Demand, snapshot: ScalingSnapshot): string {
   const known = snapshot.scopes.find(({ name }) => name === demand.scope);
   const linked = known === undefined ? 0 : known.pools.length;
@@ -52,6 +60,8 @@ export function refusal(
       const seconds = ((pool.launchesFromMilliseconds ?? 0) - snapshot.nowMilliseconds) / 1000;
       return `launches in ${pool.name} failed; the next try is in ${duration(seconds)}`;
     }
+    case 'launches-blocked':
+      return `${pool.name} launches nothing: ${pool.blocked ?? 'it failed before'}`;
     case 'max-active-instances':
       return `${pool.name} has its ${count(pool.maxActiveInstances ?? 0, 'active instance')} (max_active_instances)`;
     case 'pool-month-spent':

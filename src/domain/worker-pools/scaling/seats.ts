@@ -1,7 +1,7 @@
 import type { Demand, UsablePool } from './demand.ts';
 import type { PoolSnapshot, ScalingSnapshot, WorkerSnapshot } from './snapshot.ts';
 
-/** Workers that do the same for everybody: they are free at the same moment and run the same architectures. */
+/** Workers that do the same for every task: they are free at the same moment and run the same architectures. */
 export type WorkerGroup = Readonly<{
   pool: string | null;
   architectures: readonly string[];
@@ -16,6 +16,7 @@ export type LaunchRoom = Readonly<{ free: number; limit: LaunchLimit }>;
 export type LaunchLimit =
   | 'pool-disabled'
   | 'launches-failing'
+  | 'launches-blocked'
   | 'max-active-instances'
   | 'pool-month-spent'
   | 'launches-per-decision'
@@ -55,7 +56,7 @@ export function freeIn(
   if (pool !== undefined && isSpent(pool)) return undefined;
   switch (activity.state) {
     case 'booting':
-      return bootTimedOut(activity.since, snapshot) ? undefined : 0;
+      return bootTimedOut(activity.since, pool, snapshot) ? undefined : 0;
     case 'idle':
       return pool?.ephemeral === true && activity.tasksRun > 0 ? undefined : 0;
     case 'busy':
@@ -67,13 +68,19 @@ export function freeIn(
   }
 }
 
-export function bootTimedOut(since: number, { nowMilliseconds, bootTimeoutSeconds }: ScalingSnapshot): boolean {
-  return nowMilliseconds - since >= bootTimeoutSeconds * 1000;
+/** Whether an instance has taken longer to get ready than its pool allows. */
+export function bootTimedOut(
+  since: number,
+  pool: Pick<PoolSnapshot, 'maxBootSeconds'> | undefined,
+  { nowMilliseconds, bootTimeoutSeconds }: ScalingSnapshot,
+): boolean {
+  return nowMilliseconds - since >= (pool?.maxBootSeconds ?? bootTimeoutSeconds) * 1000;
 }
 
 /** How many instances a pool may launch now, and what stops it from more. */
 export function launchRoom(pool: PoolSnapshot, demands: readonly Demand[], snapshot: ScalingSnapshot): LaunchRoom {
   if (!pool.enabled) return { free: 0, limit: 'pool-disabled' };
+  if (pool.blocked !== undefined) return { free: 0, limit: 'launches-blocked' };
   if (pool.launchesFromMilliseconds !== undefined && pool.launchesFromMilliseconds > snapshot.nowMilliseconds)
     return { free: 0, limit: 'launches-failing' };
   const active = snapshot.workers.filter((worker) => worker.pool === pool.name);

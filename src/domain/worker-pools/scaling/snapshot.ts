@@ -10,10 +10,14 @@ export type PoolSnapshot = Readonly<{
   maxActiveInstances: number | null;
   targetMaxSecondsPerMonth: number | null;
   maxIdleSeconds: number;
+  /** An instance that is not ready by then is given up; default: the snapshot's. */
+  maxBootSeconds?: number;
   /** Instance-seconds of this month, running instances up to now included. */
   usedSeconds: number;
   /** Launches failed: no new try before this instant (epoch milliseconds). */
   launchesFromMilliseconds?: number;
+  /** Why it launches nothing before something has been edited. */
+  blocked?: string;
 }>;
 
 /** What a scope says about one of its pools. */
@@ -47,6 +51,8 @@ export type WorkerSnapshot = Readonly<{
 export type PendingTasks = Readonly<{
   scope: string;
   architecture: Architecture;
+  /** Only workers of this pool; absent: any. */
+  pool?: string;
   count: number;
   /** Of one task. */
   expectedSeconds: number;

@@ -45,7 +45,7 @@ export class AttemptPushes {
     return this.#isOvertaken ? undefined : this.#coalesce(routers);
   }
 
-  /** One that was configured anew meanwhile has given no outcome yet. */
+  /** One that was configured again meanwhile has given no outcome yet. */
   #isToBePushed(router: RegionRouter): boolean {
     const known = this.#pushed.get(router.router);
     return known === undefined || known.settings !== settingsOf(router);
@@ -57,7 +57,7 @@ export class AttemptPushes {
       settings: settingsOf(router),
       over: this.#whenOver(pushing, (result) => (pushed.result = result)),
     };
-    // Who waits for it hears of its failure; perhaps nobody does any more.
+    // The caller that waits for the push gets its failure; perhaps no caller waits any more.
     pushed.over.catch(() => undefined);
     this.#pushed.set(router.router, pushed);
     return pushed;

@@ -2,7 +2,7 @@ import { type Keeping, NOT_REPLACED, wantedOn } from '../../../commands/ip-contr
 import type { RouterOutcome } from '../../../events/ip-control/vocabulary.ts';
 import type { Clock } from '../../../ports/clock.ts';
 import { type RouterDriver, RouterFailure, type RouterFailureCode } from '../../../ports/routers.ts';
-import { describeFailure, type HeldList, isNotSaved, isSameList, isUnreadable, withDeadline } from './router-calls.ts';
+import { describeFailure, type HeldList, isNotSaved, isSameList, isUnreadable, callRouter } from './router-calls.ts';
 
 export type Push = Readonly<{
   router: string;
@@ -47,7 +47,7 @@ export async function pushPrefixList(
     milliseconds: Math.round(elapsed()),
   });
   const bounded = <T>(work: (within: AbortSignal) => Promise<T>): Promise<T> =>
-    withDeadline(work, timeoutMilliseconds - elapsed(), clock, signal);
+    callRouter(work, timeoutMilliseconds - elapsed(), clock, signal);
   let before: HeldList = 'absent';
   try {
     before = await bounded((within) => driver.read(list, within));
@@ -76,7 +76,7 @@ export async function pushPrefixList(
   }
   try {
     // A change that timed out has used up the time: reading back, which decides, gets its own.
-    const held = await withDeadline((within) => driver.read(list, within), timeoutMilliseconds, clock, signal);
+    const held = await callRouter((within) => driver.read(list, within), timeoutMilliseconds, clock, signal);
     // A list that holds is a success; what else went wrong is told all the same.
     if (isSameList(held, prefixes)) return { outcome: outcome('confirmed', false, because), ...code };
     return {

@@ -82,7 +82,7 @@ export async function pushToRegion(
   const together = await pushToAllOrNone(counting, push, dependencies, memory, signal);
   if (together === undefined) return undefined;
   if (areSliced(together)) return { outcomes: skipped, sliced: together, late: [] };
-  // Routers that are being brought up to date hold nobody back, and get what the others have taken.
+  // Routers that are being brought up to date hold no other router back, and get what the others have taken.
   const isThere = together.every(({ result }) => result === 'confirmed');
   return each(isThere ? catchingUp : [], together);
 }

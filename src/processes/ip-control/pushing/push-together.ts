@@ -9,7 +9,7 @@ import {
   type HeldList,
   isSameList,
   isUnreadable,
-  withDeadline,
+  callRouter,
   isNotSaved,
 } from './router-calls.ts';
 
@@ -47,7 +47,7 @@ type Result = Omit<RouterOutcome, 'router' | 'milliseconds'>;
  * Makes all routers hold a list, or none of them. All have it checked first. Those that can hold a change back put it in force for
  * a while and are read back; then the others take it, who could only have their old list put back. When all of them hold it, it is
  * confirmed, and read back once more; otherwise each goes back to what it had. Never rejects: what a router holds in the end decides,
- * and one that was passed by nobody's answer is read.
+ * and one whose answer did not come is read.
  */
 export async function pushTogether(push: PushTogether, clock: Clock, signal: AbortSignal): Promise<TriedTogether> {
   const started = clock.monotonicMilliseconds();
@@ -154,7 +154,7 @@ class Member {
     this.#wanted = wanted.prefixes;
   }
 
-  /** What can't be read as a list is none of ours: nobody would want it back. */
+  /** What can't be read as a list is none of ours, and is not put back. */
   async #heldOrLast(within: AbortSignal): Promise<HeldList> {
     try {
       return await this.#driver.read(this.#push.list, within);
@@ -271,7 +271,7 @@ class Member {
     if (this.problem !== undefined) return;
     try {
       this.#signal.throwIfAborted();
-      await withDeadline(work, this.#push.timeoutMilliseconds, this.#clock, this.#signal);
+      await callRouter(work, this.#push.timeoutMilliseconds, this.#clock, this.#signal);
     } catch (error) {
       this.problem = describeFailure(error);
       this.failure = error instanceof RouterFailure ? error : this.#replaceFailure;
@@ -279,7 +279,7 @@ class Member {
   }
 
   #alone(work: (within: AbortSignal) => Promise<void>): Promise<void> {
-    return withDeadline(work, this.#push.timeoutMilliseconds, this.#clock, new AbortController().signal);
+    return callRouter(work, this.#push.timeoutMilliseconds, this.#clock, new AbortController().signal);
   }
 }
 

@@ -38,7 +38,7 @@ import {
   isNotSaved,
   isSameList,
   isUnreadable,
-  withDeadline,
+  callRouter,
 } from './router-calls.ts';
 
 export type ReconcileDependencies = Readonly<{
@@ -79,7 +79,7 @@ const UNREACHABLE: readonly RouterFailureCode[] = [
 ];
 
 /**
- * Compares all lists of a router with what the last completed commits have put there, without holding anybody up: only a list that
+ * Compares all lists of a router with what the last completed commits have put there, without holding up commits: only a list that
  * differs is compared again, recorded and put right, in its own turn. A list that a commit is under way with is the commit's.
  * A list that takes longer than a push may comes in slices, once all others are right. Failures of the router are part of the answer;
  * undefined for a router that is not there or is disabled. `stop` ends it between two lists or slices, `signal` in the middle of one.
@@ -207,7 +207,7 @@ class Reconciliation {
     return this.#with.turns.take(this.#turn(repair.list), this.#signal, () => this.#repair(repair, driver));
   }
 
-  /** In the list's turn: nobody deploys it meanwhile, and what was wanted a moment ago may no longer be. */
+  /** In the list's turn: no commit deploys it meanwhile, and what was wanted a moment ago may no longer be. */
   async #repair({ list, owner, isFirst }: Repair, driver: RouterDriver): Promise<Repair | undefined> {
     const wanted = await deployedPrefixes(this.#regionId, owner, this.#with.customers);
     if (wanted === 'under way') {
@@ -355,7 +355,7 @@ class Reconciliation {
   }
 
   #bounded<T>(work: (within: AbortSignal) => Promise<T>): Promise<T> {
-    return withDeadline(work, this.#with.timeoutMilliseconds, this.#with.clock, this.#signal);
+    return callRouter(work, this.#with.timeoutMilliseconds, this.#with.clock, this.#signal);
   }
 
   async #record(command: RegionCommand): Promise<void> {
@@ -363,7 +363,7 @@ class Reconciliation {
       actor: 'system:drift',
       requestId: this.#with.ids.uuid(),
     });
-    // The router may have been removed meanwhile: there is nobody left to say it of.
+    // The router may have been removed meanwhile: then there is no router left to record it of.
     if (isRefusal(answer) && answer.refused !== 'router-not-found')
       throw new Error(`${command.type} of ${this.#router.router} was refused: ${answer.because}`);
   }

@@ -1,3 +1,4 @@
+import { withDeadline } from '../../../concurrency/deadline.ts';
 import { contentOf } from '../../../domain/ip-control/commit-content.ts';
 import type { Drift } from '../../../events/ip-control/router-upkeep.ts';
 import type { ListContent } from '../../../events/ip-control/vocabulary.ts';
@@ -7,29 +8,18 @@ import { RouterFailure } from '../../../ports/routers.ts';
 /** What a router shows of a list. */
 export type HeldList = readonly string[] | 'absent';
 
-/** Calls a router, for so long at most: then the work is stopped, and told so by its signal. */
-export async function withDeadline<T>(
+/** Calls a router, for so long at most. @throws RouterFailure `timed-out` where the driver gives up with its signal */
+export function callRouter<T>(
   work: (within: AbortSignal) => Promise<T>,
   milliseconds: number,
   clock: Clock,
   signal: AbortSignal,
 ): Promise<T> {
-  const deadline = new AbortController();
-  const over = new AbortController();
-  const stop = (): void => deadline.abort(signal.reason);
-  signal.addEventListener('abort', stop, { once: true });
-  if (signal.aborted) stop();
-  const timer = clock.wait(Math.max(0, milliseconds), over.signal).then(
-    () => deadline.abort(new RouterFailure('timed-out', `no result within ${Math.round(milliseconds)} ms`)),
-    () => undefined,
-  );
-  try {
-    return await work(deadline.signal);
-  } finally {
-    signal.removeEventListener('abort', stop);
-    over.abort();
-    await timer;
-  }
+  return withDeadline(work, milliseconds, timedOut, clock, signal);
+}
+
+function timedOut(milliseconds: number): RouterFailure {
+  return new RouterFailure('timed-out', `no result within ${Math.round(milliseconds)} ms`);
 }
 
 /** Whether a list is these prefixes, in this order; an absent one is empty. */

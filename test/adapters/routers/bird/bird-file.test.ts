@@ -3,7 +3,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { editionIfOurs, editionOf, parseFile, renderFile } from '../../../../src/adapters/routers/bird/bird-file.ts';
 import { symbolsOf } from '../../../../src/adapters/routers/bird/bird-symbols.ts';
-import { wantedPrefixes } from '../../../../src/adapters/routers/driver-kit/prefixes.ts';
+import { wantedPrefixes } from '../../../../src/adapters/routers/driver-kit/prefix-lists.ts';
 import { formatCidr } from '../../../../src/addresses/cidr.ts';
 import { ipv4Hosts, ipv6Sites } from '../../../contracts/router-driver.ts';
 

@@ -1,5 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { regionLimits } from '../../../../src/domain/ip-control/region-limits.ts';
 import { createOpenRouter, ROUTER_DRIVERS } from '../../../../src/adapters/routers/open-router.ts';
 import { routerContext } from '../../../support/routers/router-context.ts';
 import { fails } from '../../../contracts/router-driver.ts';
@@ -130,6 +131,15 @@ test('help texts: every option has a meaning; the secrets, the required ones, an
     named(({ onlyWith }) => onlyWith === 'transport=ssh'),
     ['host', 'port', 'user', 'key', 'passphrase', 'password', 'host_key', 'connect_seconds', 'idle_seconds'],
   );
+});
+
+test('the limit of a region knows how long a list each driver takes when its options say nothing', () => {
+  for (const { driver, options } of ROUTER_DRIVERS) {
+    const meaning = options.find(({ name }) => name === 'max_entries')?.meaning ?? '';
+    const byDefault = /\((\d+)\)$/.exec(meaning)?.[1];
+    const limits = regionLimits([{ regionId: 1, name: 'eu-west', routers: [{ driver, options: {} }] }]);
+    assert.is(limits.get(1)?.most, byDefault === undefined ? Number.POSITIVE_INFINITY : Number(byDefault), driver);
+  }
 });
 
 test.run();

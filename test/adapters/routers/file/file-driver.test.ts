@@ -2,6 +2,7 @@ import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, readdir, readFile, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { suite, test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createOpenRouter } from '../../../../src/adapters/routers/open-router.ts';
@@ -9,6 +10,7 @@ import type { RouterDriver } from '../../../../src/ports/routers.ts';
 import { fails, ipv4Hosts, never, routerDriverContract } from '../../../contracts/router-driver.ts';
 import { routerContext } from '../../../support/routers/router-context.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
+import { repositoryFile } from '../../../support/repository.ts';
 
 const open = createOpenRouter(routerContext());
 
@@ -101,7 +103,7 @@ async function draftsOfAnother(
   lists: readonly string[],
   how: 'SIGKILL' | 'SIGSTOP',
 ): Promise<readonly string[]> {
-  const source = new URL('../../../../src/adapters/routers/file/drafts.ts', import.meta.url).href;
+  const source = pathToFileURL(repositoryFile('src/adapters/routers/file/drafts.ts')).href;
   const script = `const { draftName } = await import(${JSON.stringify(source)});
     const { writeFileSync } = await import('node:fs');
     for (const list of ${JSON.stringify(lists)}) writeFileSync(${JSON.stringify(path)} + '/' + draftName(list, crypto.randomUUID()), 'half');

@@ -5,7 +5,7 @@ import { isAddressProblem } from '../../../../src/addresses/address-problem.ts';
 import { type Cidr, formatCidr, parseCidr } from '../../../../src/addresses/cidr.ts';
 import type { Entry } from '../../../../src/adapters/routers/frr/frr-answers.ts';
 import { changeFor, wishesFor } from '../../../../src/adapters/routers/frr/frr-change.ts';
-import { wantedPrefixes } from '../../../../src/adapters/routers/driver-kit/prefixes.ts';
+import { wantedPrefixes } from '../../../../src/adapters/routers/driver-kit/prefix-lists.ts';
 
 const LIST = 'Svc-ACME-BLACKHOLE';
 const OLD = { majorVersion: 8, loaders: 2 };

@@ -310,11 +310,11 @@ ssh('an idle connection is closed, and made again when it is needed', async ({ o
   const clock = createManualClock();
   const session = open({ clock, limits: { idleMilliseconds: 30_000 } });
   await outcomeOf(await session.exec('exit 0', never));
-  await waitUntil('the session is idle', () => clock.waiting() === 1);
+  await waitUntil('the session is idle', () => clock.untilNext() === 30_000);
   await clock.advance({ milliseconds: 29_999 });
   await outcomeOf(await session.exec('exit 0', never));
   assert.is(server.connections(), 1);
-  await waitUntil('the session is idle again', () => clock.waiting() === 1);
+  await waitUntil('the session is idle again', () => clock.untilNext() === 30_000);
   await clock.advance({ milliseconds: 30_000 });
   await outcomeOf(await session.exec('exit 0', never));
   assert.is(server.connections(), 2);
@@ -326,10 +326,10 @@ ssh('a connection in use is not idle, however long it takes', async ({ open, ser
   const hanging = await hang(session);
   assert.is(clock.waiting(), 0);
   await outcomeOf(await session.exec('exit 0', never));
-  assert.is(clock.waiting(), 0);
+  await waitUntil('the end of the channel is confirmed', () => clock.waiting() === 0);
   assert.is(server.connections(), 1);
   hanging.abandon();
-  await waitUntil('the session is idle', () => clock.waiting() === 1);
+  await waitUntil('the session is idle', () => clock.untilNext() === 30_000);
 });
 
 ssh('a command whose connection is cut has no exit', async ({ open, server }) => {
@@ -354,7 +354,7 @@ ssh(
     const clock = createManualClock();
     const session = open({ clock });
     await outcomeOf(await session.exec('exit 0', never));
-    await waitUntil('the session is idle', () => clock.waiting() === 1);
+    await waitUntil('the session is idle', () => clock.untilNext() === 30_000);
     server.fallSilent();
     const stop = new AbortController();
     const command = session.exec('exit 0', stop.signal);
@@ -363,7 +363,7 @@ ssh(
     stop.abort(new Error('enough'));
     const failure = await fails('timed-out', command);
     assert.match(failure.message, /no channel to 127\.0\.0\.1, port \d+, was open when the wait was stopped/);
-    await waitUntil('the channel is expected to be closed', () => clock.waiting() === 1);
+    await waitUntil('the channel is expected to be closed', () => clock.untilNext() === 3000);
     await clock.advance({ seconds: 3 });
     await outcomeOf(await session.exec('exit 0', never));
     assert.is(server.connections(), 2);
@@ -378,7 +378,7 @@ ssh(
     const [first, second] = [await hang(session), await hang(session)];
     server.fallSilent();
     first.abandon();
-    await waitUntil('its end is expected', () => clock.waiting() === 1);
+    await waitUntil('its end is expected', () => clock.untilNext() === 3000);
     await clock.advance({ seconds: 3 });
     const isOver = await Promise.race([second.exit.then(noted, noted), outcomeOf(await session.exec('exit 0', never))]);
     assert.equal(

@@ -2,13 +2,14 @@ import services from '@eventstore/db-client/generated/shared_pb.js';
 import codes from '@eventstore/db-client/generated/code_pb.js';
 import statuses from '@eventstore/db-client/generated/status_pb.js';
 import streams from '@eventstore/db-client/generated/streams_pb.js';
-import type { sendUnaryData, ServerDuplexStream, ServerReadableStream } from '@grpc/grpc-js';
+import type { Metadata, sendUnaryData, ServerDuplexStream, ServerReadableStream } from '@grpc/grpc-js';
 import protobufAny from 'google-protobuf/google/protobuf/any_pb.js';
 import protobufEmpty from 'google-protobuf/google/protobuf/empty_pb.js';
-import { type AppendOutcome, type Expectation, type ProposedEvent, sizeOnDisk } from './event-log.ts';
+import { type AppendOutcome, countedBytes, type Expectation, type ProposedEvent } from './event-log.ts';
 import { inHalves, nameIn, proposedEvent, uuidText } from './messages.ts';
 import { type Node, refusalOf } from './node.ts';
-import { maximumAppendSizeExceeded, notLeader, notReady } from './refusals.ts';
+import { accessDenied, commitTimeout, maximumAppendSizeExceeded, notLeader, notReady } from './refusals.ts';
+import { mayUse, userOf } from './access.ts';
 
 type WrongVersion = Exclude<AppendOutcome, { kind: 'appended' }>;
 type Batch = { stream: string; expected: Expectation; events: ProposedEvent[]; bytes: number };
@@ -16,6 +17,7 @@ type Failure =
   | WrongVersion
   | Readonly<{ kind: 'too-large' }>
   | Readonly<{ kind: 'timeout' }>
+  | Readonly<{ kind: 'denied' }>
   | Readonly<{ kind: 'not-ready' }>;
 type Verdict = AppendOutcome | Failure | Readonly<{ kind: 'silence' }>;
 
@@ -27,7 +29,7 @@ export function appendCall(
   answer: sendUnaryData<streams.AppendResp>,
 ) => void {
   return (call, answer) => {
-    const refused = refusalOf(node, call.metadata);
+    const refused = refusalOf(node, call.metadata, '');
     if (refused !== undefined) {
       call.resume();
       return answer(refused);
@@ -47,13 +49,27 @@ export function appendCall(
     });
     call.on('end', () => {
       if (batch === undefined) return;
-      const verdict = take(node, 'append', batch);
-      if (verdict.kind === 'silence') return;
-      if (verdict.kind === 'too-large') return answer(maximumAppendSizeExceeded(node.maxAppendBytes));
-      if (verdict.kind === 'timeout' || verdict.kind === 'not-ready') return answer(notReady());
-      answer(null, appendResponse(verdict));
+      void take(node, 'append', batch, call.metadata).then((verdict) => answerAppend(node, verdict, answer));
     });
   };
+}
+
+function answerAppend(node: Node, verdict: Verdict, answer: sendUnaryData<streams.AppendResp>): void {
+  switch (verdict.kind) {
+    case 'silence':
+      return;
+    case 'too-large':
+      return answer(maximumAppendSizeExceeded(node.maxAppendBytes));
+    case 'timeout':
+      return answer(commitTimeout());
+    case 'denied':
+      return answer(accessDenied());
+    case 'not-ready':
+      return answer(notReady());
+    case 'appended':
+    case 'wrong-expected-version':
+      return answer(null, appendResponse(verdict));
+  }
 }
 
 /** `BatchAppend`: many appends over one call, each answered under its own correlation id. */
@@ -61,7 +77,7 @@ export function batchAppendCall(
   node: Node,
 ): (call: ServerDuplexStream<streams.BatchAppendReq, streams.BatchAppendResp>) => void {
   return (call) => {
-    const login = refusalOf(node, call.metadata);
+    const login = refusalOf(node, call.metadata, '');
     if (login !== undefined && node.faults.notLeader === undefined) return void call.emit('error', login);
     const open = new Map<string, Batch>();
     call.on('error', () => undefined);
@@ -83,35 +99,57 @@ export function batchAppendCall(
       for (const message of request.getProposedMessagesList()) add(batch, proposedEvent(message));
       if (!request.getIsFinal()) return;
       open.delete(id);
-      const verdict = take(node, 'batch-append', batch);
-      if (verdict.kind === 'silence') return;
-      const response = verdict.kind === 'appended' ? successResponse(verdict) : errorResponse(node, verdict);
-      call.write(
-        response
-          .setCorrelationId(
-            verdict.kind === 'timeout' ? inHalves(request.getCorrelationId()) : request.getCorrelationId(),
-          )
-          .setStreamIdentifier(options?.getStreamIdentifier()),
-      );
+      void answerBatch(node, call, request, batch);
     });
     call.on('end', () => call.end());
   };
 }
 
-/** Appends as a healthy server would, or as the next fault says. */
-function take(node: Node, method: string, { stream, expected, events, bytes }: Batch): Verdict {
+async function answerBatch(
+  node: Node,
+  call: ServerDuplexStream<streams.BatchAppendReq, streams.BatchAppendResp>,
+  request: streams.BatchAppendReq,
+  batch: Batch,
+): Promise<void> {
+  const verdict = await take(node, 'batch-append', batch, call.metadata);
+  if (verdict.kind === 'silence') return;
+  const response = verdict.kind === 'appended' ? successResponse(verdict) : errorResponse(node, verdict);
+  const id = request.getCorrelationId();
+  response.setCorrelationId(verdict.kind === 'timeout' ? inHalves(id) : id);
+  call.write(response.setStreamIdentifier(request.getOptions()?.getStreamIdentifier()));
+}
+
+/** Appends as a healthy server would, or as the next fault says. What is written is written before this gives a promise. */
+async function take(node: Node, method: string, batch: Batch, metadata: Metadata): Promise<Verdict> {
+  const { stream, expected, events, bytes } = batch;
+  const { log, faults, users } = node;
   node.record({ method, stream, events: events.length });
+  const user = users && userOf(users, metadata.get('authorization')[0]?.toString());
+  if (user !== undefined && !mayUse(user, stream)) return { kind: 'denied' };
   if (bytes > node.maxAppendBytes) return { kind: 'too-large' };
-  const fault = node.faults.appends.shift();
+  const fault = faults.noLeader ? 'not-ready' : faults.appends.shift();
   if (fault === 'ignored') return { kind: 'silence' };
   if (fault === 'not-ready' || fault === 'timeout') return { kind: fault };
   if (fault === 'cut-before-append') {
     node.cut();
     return { kind: 'silence' };
   }
-  const outcome = node.log.append(stream, expected, events);
+  const outcome = log.append(stream, expected, events);
   if (fault === 'cut-after-append') node.cut();
-  return fault === 'cut-after-append' || fault === 'no-answer' ? { kind: 'silence' } : outcome;
+  if (fault === 'dies-after-append') node.die();
+  if (fault !== undefined) return { kind: 'silence' };
+  if (outcome.kind !== 'appended' || log.hasQuorum()) return outcome;
+  return (await regainedInTime(node)) ? outcome : { kind: 'timeout' };
+}
+
+/** A majority that is back soon is not noticed at all. */
+async function regainedInTime({ log, commitMilliseconds }: Node): Promise<boolean> {
+  const late = new AbortController();
+  const timer = setTimeout(() => late.abort(), commitMilliseconds);
+  const over = new Promise<void>((resolve) => late.signal.addEventListener('abort', () => resolve(), { once: true }));
+  while (!late.signal.aborted && !log.hasQuorum()) await Promise.race([log.grown(), over]);
+  clearTimeout(timer);
+  return log.hasQuorum();
 }
 
 function emptyBatch(stream: string, expected: Expectation): Batch {
@@ -120,7 +158,7 @@ function emptyBatch(stream: string, expected: Expectation): Batch {
 
 function add(batch: Batch, event: ProposedEvent): void {
   batch.events.push(event);
-  batch.bytes += sizeOnDisk(event);
+  batch.bytes += countedBytes(event);
 }
 
 function expectationOf(
@@ -162,7 +200,7 @@ function errorResponse(node: Node, verdict: Failure): streams.BatchAppendResp {
   const packed = new protobufAny.Any();
   packed.pack(details, type);
   const status = new statuses.Status();
-  status.setCode(codes.Code.UNKNOWN);
+  status.setCode(verdict.kind === 'timeout' ? codes.Code.DEADLINE_EXCEEDED : codes.Code.UNKNOWN);
   status.setMessage(message);
   status.setDetails(packed);
   return new streams.BatchAppendResp().setError(status);
@@ -185,7 +223,9 @@ function errorDetails(node: Node, verdict: Failure): readonly [message: string, 
       ];
     }
     case 'timeout':
-      return ['Timeout', 'event_store.client.Timeout', new services.Timeout().serializeBinary()];
+      return ['Commit phase timeout', 'event_store.client.Timeout', new services.Timeout().serializeBinary()];
+    case 'denied':
+      return ['Access Denied', 'event_store.client.AccessDenied', new services.AccessDenied().serializeBinary()];
     case 'not-ready':
       return ['Server Is Not Ready', 'google.protobuf.Empty', new protobufEmpty.Empty().serializeBinary()];
   }

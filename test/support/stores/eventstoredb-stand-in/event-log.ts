@@ -18,51 +18,78 @@ export type AppendOutcome =
   | Readonly<{ kind: 'appended'; revision: bigint; position: bigint }>
   | Readonly<{ kind: 'wrong-expected-version'; current: bigint | undefined }>;
 
-/** The log of the stand-in. It lives longer than the server that serves it, as a disk would. */
+/** The log of the stand-in. It lives longer than the server that serves it, as a disk would; the nodes of a cluster share one. */
 export type EventLog = Readonly<{
   append: (stream: string, expected: Expectation, events: readonly ProposedEvent[]) => AppendOutcome;
+  /** What readers see: without a quorum, not what was written since. */
   all: () => readonly LoggedEvent[];
   stream: (name: string) => readonly LoggedEvent[];
-  /** Resolves at the next append. */
+  /** Resolves at the next change of what readers see. */
   grown: () => Promise<void>;
+  /** Whether a majority of the nodes has what is written. */
+  hasQuorum: () => boolean;
+  /** What is written from now on is seen by nobody, and comes into effect with `regainQuorum`. */
+  loseQuorum: () => void;
+  regainQuorum: () => void;
 }>;
 
 /** @param firstPosition where the log starts; beyond 2^53 it shows that no position passes through a number. */
 export function createEventLog(firstPosition = 1_000n): EventLog {
   const log: LoggedEvent[] = [];
   const streams = new Map<string, LoggedEvent[]>();
+  /** Written where the stream was expected at a revision: only these does the server know again under `any`. */
+  const written = new Set<string>();
   let wake: (() => void)[] = [];
   let next = firstPosition;
+  /** What was written by then is with a majority; undefined: everything is. */
+  let committedBefore: bigint | undefined;
 
   return {
     append: (stream, expected, events) => {
-      const existing = streams.get(stream) ?? [];
-      const verdict = judge(existing, expected, events);
+      const verdict = judge(streams.get(stream) ?? [], expected, events, written);
       if (verdict !== 'write') return verdict;
-      for (const event of events) write(stream, event);
-      const waiting = wake;
-      wake = [];
-      for (const resolve of waiting) resolve();
+      for (const event of events) {
+        write(stream, event);
+        if (typeof expected === 'bigint' || expected === 'no-stream') written.add(event.id);
+      }
+      if (committedBefore === undefined) changed();
       return answerAt(streams.get(stream)?.at(-1));
     },
-    all: () => log,
-    stream: (name) => streams.get(name) ?? [],
+    all: () => visible(log),
+    stream: (name) => visible(streams.get(name) ?? []),
     grown: () => new Promise((resolve) => void wake.push(resolve)),
+    hasQuorum: () => committedBefore === undefined,
+    loseQuorum: () => void (committedBefore ??= next),
+    regainQuorum: () => {
+      committedBefore = undefined;
+      changed();
+    },
   };
+
+  function visible(events: readonly LoggedEvent[]): readonly LoggedEvent[] {
+    const end = committedBefore;
+    return end === undefined ? events : events.filter(({ position }) => position < end);
+  }
+
+  function changed(): void {
+    const waiting = wake;
+    wake = [];
+    for (const resolve of waiting) resolve();
+  }
 
   function write(stream: string, event: ProposedEvent): void {
     const existing = streams.get(stream) ?? [];
     streams.set(stream, existing);
     const logged = { ...event, stream, revision: BigInt(existing.length), position: next, createdTicks: ticksNow() };
-    next += BigInt(sizeOnDisk(event)) + 100n;
+    next += BigInt(event.data.length + event.customMetadata.length) + 100n;
     existing.push(logged);
     log.push(logged);
   }
 }
 
-/** What the server counts against its append limit. */
-export function sizeOnDisk(event: ProposedEvent): number {
-  return event.data.length + event.customMetadata.length + event.type.length * 2;
+/** What the server counts against its append limit: the data alone, neither type nor metadata. */
+export function countedBytes(event: ProposedEvent): number {
+  return event.data.length;
 }
 
 /** The server's own rules: an append whose ids are all there already, at the revisions that it would have made, is a success. */
@@ -70,10 +97,11 @@ function judge(
   existing: readonly LoggedEvent[],
   expected: Expectation,
   events: readonly ProposedEvent[],
+  written: ReadonlySet<string>,
 ): AppendOutcome | 'write' {
   const current = existing.at(-1)?.revision;
   if (expected === 'stream-exists' && current === undefined) return wrong(current);
-  if (expected === 'any' || expected === 'stream-exists') return judgeById(existing, events);
+  if (expected === 'any' || expected === 'stream-exists') return judgeById(existing, events, written);
   const expectedRevision = expected === 'no-stream' ? -1n : expected;
   if (expectedRevision === (current ?? -1n)) return 'write';
   if (expectedRevision > (current ?? -1n)) return wrong(current);
@@ -82,8 +110,12 @@ function judge(
   return repeated && events.length > 0 ? answerAt(there.at(-1)) : wrong(current);
 }
 
-function judgeById(existing: readonly LoggedEvent[], events: readonly ProposedEvent[]): AppendOutcome | 'write' {
-  const there = events.map(({ id }) => existing.find((logged) => logged.id === id));
+function judgeById(
+  existing: readonly LoggedEvent[],
+  events: readonly ProposedEvent[],
+  written: ReadonlySet<string>,
+): AppendOutcome | 'write' {
+  const there = events.map(({ id }) => (written.has(id) ? existing.find((logged) => logged.id === id) : undefined));
   if (there[0] === undefined) return 'write';
   return there.every((logged) => logged !== undefined) ? answerAt(there.at(-1)) : wrong(existing.at(-1)?.revision);
 }

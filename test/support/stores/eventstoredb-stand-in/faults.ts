@@ -1,3 +1,5 @@
+import type { LoggedEvent } from './event-log.ts';
+
 /** What an append can be made to meet, once for each time that it is put in. */
 export type AppendFault =
   /** It is written, then the connection breaks before the answer. */
@@ -11,7 +13,9 @@ export type AppendFault =
   /** The server says that it could not commit in time. */
   | 'timeout'
   /** The server is starting, or its cluster has no leader. */
-  | 'not-ready';
+  | 'not-ready'
+  /** It is written and with the followers, then the server dies before the answer. Only in a cluster. */
+  | 'dies-after-append';
 
 /** Faults that a test switches on. None is on at first. */
 export type Faults = {
@@ -27,6 +31,16 @@ export type Faults = {
   deliveries: number;
   /** This many calls that require the leader are sent away to it. */
   notLeader: Readonly<{ host: string; port: number }> | undefined;
+  /** Nobody leads: calls are answered that the server is not ready. */
+  noLeader: boolean;
+  /** A filtered look through `$all` passes over so many records of others in a second, and says nothing meanwhile. */
+  scannedPerSecond: number;
+  /** As some servers have done: a subscription that catches up tells a checkpoint at the end of the log before the events that lie before it. */
+  checkpointsAhead: boolean;
+  /** Whether subscriptions say that they have caught up; older servers do not. */
+  tellsCaughtUp: boolean;
+  /** Events that subscriptions pass over. */
+  withheld: (event: LoggedEvent) => boolean;
 };
 
 export function noFaults(): Faults {
@@ -37,5 +51,10 @@ export function noFaults(): Faults {
     silentSubscriptions: false,
     deliveries: 1,
     notLeader: undefined,
+    noLeader: false,
+    scannedPerSecond: Number.POSITIVE_INFINITY,
+    checkpointsAhead: false,
+    tellsCaughtUp: true,
+    withheld: () => false,
   };
 }

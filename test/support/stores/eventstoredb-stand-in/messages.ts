@@ -66,10 +66,10 @@ export function confirmationResponse(subscriptionId: string): streams.ReadResp {
   return new streams.ReadResp().setConfirmation(confirmation);
 }
 
-export function checkpointResponse(position: bigint): streams.ReadResp {
+export function checkpointResponse(commit: bigint, prepare: bigint): streams.ReadResp {
   const checkpoint = new streams.ReadResp.Checkpoint()
-    .setCommitPosition(String(position))
-    .setPreparePosition(String(position));
+    .setCommitPosition(String(commit))
+    .setPreparePosition(String(prepare));
   return new streams.ReadResp().setCheckpoint(checkpoint);
 }
 

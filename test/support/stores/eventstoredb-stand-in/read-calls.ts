@@ -21,7 +21,7 @@ type From = bigint | 'start' | 'end';
 export function readCall(node: Node): (call: ReadCall) => void {
   return (call) => {
     const options = call.request.getOptions();
-    const refused = refusalOf(node, call.metadata, options?.hasAll() ?? false);
+    const refused = refusalOf(node, call.metadata, options === undefined ? '' : (streamIn(options) ?? '$all'));
     if (refused !== undefined || options === undefined) return void call.emit('error', refused);
     // A consumer that is gone ends the writing; nobody is left to hear of it.
     call.on('error', () => undefined);
@@ -32,7 +32,7 @@ export function readCall(node: Node): (call: ReadCall) => void {
 
 async function readOnce(node: Node, call: ReadCall, options: streams.ReadReq.Options): Promise<void> {
   const { log, faults, record, cut } = node;
-  const stream = options.hasAll() ? undefined : nameIn(options.getStream()?.getStreamIdentifier());
+  const stream = streamIn(options);
   const from = startOf(options);
   record(stream === undefined ? { method: 'read-all', from } : { method: 'read', stream, from });
   if (faults.cutReads > 0) {
@@ -47,44 +47,52 @@ async function readOnce(node: Node, call: ReadCall, options: streams.ReadReq.Opt
   }
   const breakAfter = faults.cutReadsAfter;
   faults.cutReadsAfter = undefined;
+  const pace = scanPace(node, call);
+  const { passes } = eventFilter(options.getFilter());
   let sent = 0n;
-  for (const event of selected(source, options, from)) {
+  for (const event of inDirection(source, options, from)) {
+    if (!passes(event)) {
+      await pace();
+      if (call.cancelled) return;
+      continue;
+    }
     if (sent >= BigInt(options.getCount())) break;
     if (breakAfter !== undefined && sent >= BigInt(breakAfter)) return cut();
     await write(node, call, eventResponse(event));
     if (call.cancelled) return;
     sent += 1n;
+    if (sent >= BigInt(options.getCount())) break;
   }
   call.end();
 }
 
 /** Forwards a read starts at its position, backwards of `$all` it starts before it. */
-function* selected(
+function* inDirection(
   source: readonly LoggedEvent[],
   options: streams.ReadReq.Options,
   from: From,
 ): Generator<LoggedEvent> {
-  const { passes } = eventFilter(options.getFilter());
-  const placeOf = (event: LoggedEvent) => (options.hasAll() ? event.position : event.revision);
+  const isOfAll = options.hasAll();
   const backwards = options.getReadDirection() === streams.ReadReq.Options.ReadDirection.BACKWARDS;
-  for (let step = 0; step < source.length; step += 1) {
-    const event = source[backwards ? source.length - 1 - step : step];
-    if (event === undefined || !passes(event)) continue;
-    const place = placeOf(event);
-    if (from === 'start' && backwards) return;
-    if (from === 'end' && !backwards) return;
-    if (typeof from === 'bigint' && backwards && (options.hasAll() ? place >= from : place > from)) continue;
-    if (typeof from === 'bigint' && !backwards && place < from) continue;
-    yield event;
+  if (from === (backwards ? 'start' : 'end')) return;
+  if (!backwards) {
+    yield* source.slice(typeof from === 'bigint' ? firstFrom(source, from, isOfAll) : 0);
+    return;
+  }
+  const end = typeof from === 'bigint' ? firstFrom(source, isOfAll ? from : from + 1n, isOfAll) : source.length;
+  for (let index = end - 1; index >= 0; index -= 1) {
+    const event = source[index];
+    if (event !== undefined) yield event;
   }
 }
 
 /** A subscription starts after its position, tells how far it has looked, and that it has caught up. */
 async function subscribe(node: Node, call: ReadCall, options: streams.ReadReq.Options): Promise<void> {
   const { log, faults, record, stopped } = node;
-  const stream = options.hasAll() ? undefined : nameIn(options.getStream()?.getStreamIdentifier());
+  const stream = streamIn(options);
   const source = () => (stream === undefined ? log.all() : log.stream(stream));
   const filter = eventFilter(options.getFilter());
+  const pace = scanPace(node, call);
   const from = startOf(options);
   record({ method: 'subscribe', from, ...(stream === undefined ? {} : { stream }) });
   await write(node, call, confirmationResponse(randomUUID()));
@@ -97,30 +105,66 @@ async function subscribe(node: Node, call: ReadCall, options: streams.ReadReq.Op
   });
   while (!call.cancelled && !stopped.aborted) {
     const grown = log.grown();
+    const newest = source().at(-1);
+    if (faults.checkpointsAhead && newest !== undefined && next < source().length && !faults.silentSubscriptions)
+      await write(node, call, checkpointResponse(newest.position, newest.position));
     for (; next < source().length && !call.cancelled; next += 1) {
       const event = source()[next];
       if (event === undefined || faults.silentSubscriptions) break;
-      looked += 1;
-      for (let copy = 0; filter.passes(event) && copy < faults.deliveries; copy += 1) {
+      const isHit = filter.passes(event);
+      if (!isHit) await pace();
+      const copies = isHit && !faults.withheld(event) ? faults.deliveries : 0;
+      for (let copy = 0; copy < copies; copy += 1) {
         await write(node, call, eventResponse(event));
       }
-      if (looked % filter.checkpointInterval === 0) await write(node, call, checkpointResponse(event.position));
+      // While it catches up after the first record that was looked at, and then after each stretch; live after each stretch alone.
+      if (looked % filter.checkpointInterval === (caughtUp ? filter.checkpointInterval - 1 : 0))
+        await write(node, call, checkpointResponse(event.position, caughtUp ? event.position : 0n));
+      looked += 1;
     }
-    if (!caughtUp && !faults.silentSubscriptions) {
+    if (!caughtUp && !faults.silentSubscriptions && next >= source().length) {
       caughtUp = true;
-      const last = source().at(-1);
-      if (options.hasFilter() && last !== undefined) await write(node, call, checkpointResponse(last.position));
-      await write(node, call, caughtUpResponse());
+      looked = 0;
+      if (faults.tellsCaughtUp) await write(node, call, caughtUpResponse());
     }
     await Promise.race([grown, over]);
   }
 }
 
+/** Looking through what others wrote takes its time: waits now and then, so that on the whole it is as slow as the server is. */
+function scanPace({ faults, passedOver }: Node, call: ReadCall): () => Promise<void> | void {
+  let ahead = 0;
+  return () => {
+    passedOver();
+    ahead += 1_000 / faults.scannedPerSecond;
+    if (ahead < SCAN_STEP_MILLISECONDS || call.cancelled) return undefined;
+    const milliseconds = ahead;
+    ahead = 0;
+    return new Promise((resolve) => void setTimeout(resolve, milliseconds));
+  };
+}
+
+const SCAN_STEP_MILLISECONDS = 10;
+
+function streamIn(options: streams.ReadReq.Options): string | undefined {
+  return options.hasAll() ? undefined : nameIn(options.getStream()?.getStreamIdentifier());
+}
+
 function indexAfter(source: readonly LoggedEvent[], from: From, byPosition: boolean): number {
   if (from === 'start') return 0;
-  if (from === 'end') return source.length;
-  const index = source.findIndex((event) => (byPosition ? event.position : event.revision) > from);
-  return index < 0 ? source.length : index;
+  return from === 'end' ? source.length : firstFrom(source, from + 1n, byPosition);
+}
+
+/** The index of the first event at this place or behind it. */
+function firstFrom(source: readonly LoggedEvent[], place: bigint, byPosition: boolean): number {
+  let [low, high] = [0, source.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    const event = source[middle];
+    if (event !== undefined && (byPosition ? event.position : event.revision) < place) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
 
 function startOf(options: streams.ReadReq.Options): From {

@@ -21,6 +21,10 @@ export function notReady(): ServiceError {
   return refusal(status.UNAVAILABLE, 'Server Is Not Ready', {});
 }
 
+export function commitTimeout(): ServiceError {
+  return refusal(status.ABORTED, 'Commit phase timeout', {});
+}
+
 export function maximumAppendSizeExceeded(limit: number): ServiceError {
   return refusal(status.INVALID_ARGUMENT, `Maximum Append Size of ${limit} Exceeded.`, {
     exception: 'maximum-append-size-exceeded',

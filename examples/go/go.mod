@@ -1,0 +1,3 @@
+module edgeward-examples
+
+go 1.21

@@ -1,0 +1,121 @@
+import { formatAddress, parseAddress } from '../../addresses/address.ts';
+import { isAddressProblem } from '../../addresses/address-problem.ts';
+import { parseCidr, rangeOfCidr } from '../../addresses/cidr.ts';
+import { type AddressRange, firstAddress, overlaps, rangeOfAddress, rangeSize } from '../../addresses/range.ts';
+import { DIRECTORY_ID } from '../../commands/ip-control/directory.ts';
+import { subnetStatus } from '../../domain/ip-control/subnet-status.ts';
+import type { Application } from '../application.ts';
+import { type CustomerName, customerNames } from './customer-lists.ts';
+
+export type SearchDependencies = Pick<Application, 'directory'> &
+  Readonly<{
+    views: Pick<
+      Application['views'],
+      'addresses' | 'customers' | 'regions' | 'administrators' | 'commits' | 'whitelistRequests' | 'tokens'
+    >;
+  }>;
+
+/** A subnet that holds what was looked for, and how a single address stands in it. */
+export type SubnetHit = Readonly<{
+  customer: CustomerName;
+  subnetId: number;
+  cidr: string;
+  address: Readonly<{ text: string; isDisabled: boolean; isPending: boolean }> | undefined;
+}>;
+
+/** Something else that has a page. `name`: what people call it. */
+export type FoundThing = Readonly<{ name: string }> &
+  (
+    | Readonly<{ kind: 'region'; regionId: number }>
+    | Readonly<{ kind: 'router'; regionId: number }>
+    | Readonly<{ kind: 'account' }>
+    | Readonly<{ kind: 'commit'; commitSetId: string }>
+    | Readonly<{ kind: 'request'; requestId: string }>
+    | Readonly<{ kind: 'token'; customerId: number }>
+  );
+
+export type SearchHits = Readonly<{
+  customers: readonly CustomerName[];
+  subnets: readonly SubnetHit[];
+  things: readonly FoundThing[];
+}>;
+
+/** More than these are no answer to a search. */
+const HITS_MAX = 100;
+
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+const BEGINNING_OF_TOKEN = /^edw_[\w-]{6}/;
+
+/**
+ * What a text may mean: of an address or a CIDR the subnets that it lies in or overlaps, in the order in which they came; of a number the
+ * commit set, the whitelist request or the token that has it; of a token's beginning the token; of anything else the customers, regions,
+ * routers and accounts whose names hold it. At most 100 of each.
+ */
+export async function search(text: string, application: SearchDependencies): Promise<SearchHits> {
+  const range = addressesMeant(text);
+  if (range !== undefined) return { customers: [], subnets: await subnetsWith(range, application), things: [] };
+  if (UUID.test(text) || BEGINNING_OF_TOKEN.test(text))
+    return { customers: [], subnets: [], things: await numbered(text, application) };
+  const list = text.replace(/-(?:BLACKHOLE|SRC_WHITELIST)$/i, '').replace(/^Svc-/i, '');
+  const [customers, things] = await Promise.all([customerNames(list, application), named(text, application)]);
+  return { customers: customers.slice(0, HITS_MAX), subnets: [], things };
+}
+
+async function numbered(text: string, { views }: SearchDependencies): Promise<readonly FoundThing[]> {
+  const id = text.toLowerCase();
+  const commit = await views.commits.get(id);
+  if (commit !== undefined) return [{ kind: 'commit', commitSetId: id, name: id }];
+  const request = await views.whitelistRequests.get(id);
+  if (request !== undefined) return [{ kind: 'request', requestId: id, name: request.input }];
+  return (await views.tokens.list())
+    .map(({ view }) => view)
+    .filter(({ tokenId, prefix }) => tokenId === id || (prefix !== null && text.startsWith(prefix)))
+    .map(({ customerId, tokenId, label }) => ({ kind: 'token', customerId, name: label === '' ? tokenId : label }));
+}
+
+async function named(text: string, { views }: SearchDependencies): Promise<readonly FoundThing[]> {
+  const wanted = text.toLowerCase();
+  const isMeant = ({ name }: Readonly<{ name: string }>): boolean => name.toLowerCase().includes(wanted);
+  const regions = (await views.regions.list()).map(({ view }) => view);
+  const accounts = (await views.administrators.list()).map(({ view }) => view);
+  const found: readonly FoundThing[][] = [
+    regions.map(({ regionId, name }) => ({ kind: 'region', regionId, name })),
+    regions.flatMap(({ regionId, routers }) =>
+      routers.map(({ name }) => ({ kind: 'router', regionId, name }) as const),
+    ),
+    accounts.map(({ name }) => ({ kind: 'account', name })),
+  ];
+  return found.flatMap((things) => things.filter(isMeant).slice(0, HITS_MAX));
+}
+
+/** The addresses that a text names: one, or a CIDR; undefined for any other text. */
+export function addressesMeant(text: string): AddressRange | undefined {
+  const address = parseAddress(text);
+  if (!isAddressProblem(address)) return rangeOfAddress(address);
+  const cidr = parseCidr(text);
+  return isAddressProblem(cidr) ? undefined : rangeOfCidr(cidr);
+}
+
+async function subnetsWith(
+  range: AddressRange,
+  { directory, views }: SearchDependencies,
+): Promise<readonly SubnetHit[]> {
+  const { state } = await directory.state(DIRECTORY_ID);
+  const found = [...state.subnets.values()].filter((subnet) => overlaps(subnet.range, range)).slice(0, HITS_MAX);
+  const hits = found.map(async ({ subnetId, customerId, cidr }) => {
+    const { name, listName } = state.customers.get(customerId) ?? { name: String(customerId), listName: '' };
+    const view = await views.addresses.get(String(customerId));
+    const status = view === undefined ? undefined : subnetStatus(view, subnetId);
+    const asked = firstAddress(range);
+    const address =
+      status === undefined || rangeSize(range) !== 1n
+        ? undefined
+        : {
+            text: formatAddress(asked),
+            isDisabled: status.disabled.countWithin(range) === 1n,
+            isPending: status.pending.countWithin(range) === 1n,
+          };
+    return { customer: { customerId, name, listName }, subnetId, cidr, address };
+  });
+  return Promise.all(hits);
+}

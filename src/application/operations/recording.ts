@@ -1,0 +1,57 @@
+import type { Aggregate } from '../../commands/aggregate.ts';
+import { type Command, isRefusal } from '../../kernel/decider.ts';
+import type { Event, Sealed } from '../../kernel/event.ts';
+import type { Application } from '../application.ts';
+
+/** The stream that must not have moved: of which aggregate, and at which revision. */
+export type Expected = Readonly<{ of: keyof Recorded; id: string | number; revision: bigint }>;
+
+type Recorded = Pick<
+  Application,
+  | 'customers'
+  | 'directory'
+  | 'regions'
+  | 'deliveries'
+  | 'administrators'
+  | 'workerPools'
+  | 'scopes'
+  | 'assets'
+  | 'workers'
+  | 'workRequests'
+>;
+
+/**
+ * The same application, which leaves in `recorded` what its commands record: whether anything was changed is seen from that, whatever a
+ * use case is made of. The first command on the stream that is `expected` is refused with `revision-differs` where that has moved.
+ */
+export function recordingInto<A extends Recorded>(application: A, recorded: Sealed[], expected?: Expected): A {
+  const watched = <C extends Command, S, E extends Event>(
+    of: keyof Recorded,
+    aggregate: Aggregate<C, S, E>,
+  ): Aggregate<C, S, E> => {
+    let awaited = expected?.of === of ? expected : undefined;
+    return {
+      state: aggregate.state,
+      handle: async (id, command, context) => {
+        const revision = String(awaited?.id) === String(id) ? awaited?.revision : undefined;
+        if (revision !== undefined) awaited = undefined;
+        const answer = await aggregate.handle(id, command, context, revision);
+        if (!isRefusal(answer)) recorded.push(...answer.events);
+        return answer;
+      },
+    };
+  };
+  return {
+    ...application,
+    customers: watched('customers', application.customers),
+    directory: watched('directory', application.directory),
+    regions: watched('regions', application.regions),
+    deliveries: watched('deliveries', application.deliveries),
+    administrators: watched('administrators', application.administrators),
+    workerPools: watched('workerPools', application.workerPools),
+    scopes: watched('scopes', application.scopes),
+    assets: watched('assets', application.assets),
+    workers: watched('workers', application.workers),
+    workRequests: watched('workRequests', application.workRequests),
+  };
+}

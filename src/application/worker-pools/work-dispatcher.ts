@@ -1,0 +1,242 @@
+import type { CommandContext } from '../../commands/aggregate.ts';
+import type { WorkRequestEvent } from '../../events/worker-pools/work-request.ts';
+import { isRefusal } from '../../kernel/decider.ts';
+import type { RecordedEvent } from '../../kernel/event.ts';
+import { streamCategory } from '../../kernel/stream-name.ts';
+import type { Log } from '../../ports/log.ts';
+import { openWholeStreams } from '../../projections/engine/whole-streams.ts';
+import type { OpenWork, WaitingWork } from '../../projections/worker-pools/work-request-view.ts';
+import type { Application } from '../application.ts';
+import type { KnownWorker } from './worker-sessions.ts';
+
+/** Work that was given to a worker. */
+export type TakenWork = Readonly<{
+  id: string;
+  scope: string;
+  architecture: string;
+  pool: string | null;
+  payload: unknown;
+  expectedSeconds: number | null;
+  attempts: number;
+}>;
+
+/** Gives waiting work to waiting workers. */
+export type WorkDispatcher = Readonly<{
+  /** Work for this worker: what it has already, or the next that it may have; `undefined` when `signal` aborts before there is any. */
+  take: (worker: KnownWorker, signal: AbortSignal) => Promise<TakenWork | undefined>;
+  /** Follows the queue until `signal` aborts; when it has failed, the next run begins at the beginning. @throws StoreUnavailable */
+  run: (signal: AbortSignal) => Promise<void>;
+}>;
+
+export type DispatcherDependencies = Pick<Application, 'store' | 'workers' | 'workRequests' | 'clock'> &
+  Readonly<{ log: Log; views: Pick<Application['views'], 'openWork' | 'scopes' | 'workerPools'> }>;
+
+/** What a worker of a pool may take, for each scope: its priority there; workers without a pool take everything, and first. */
+type Terms = Readonly<{ instanceWide: boolean; priorities: ReadonlyMap<string, number> }>;
+
+type Taker = Readonly<{
+  known: KnownWorker;
+  pool: string | null;
+  architectures: readonly string[];
+  give: (work: WaitingWork) => void;
+}>;
+
+const EXPECTED_SECONDS_DEFAULT = 600;
+/** What changes who may take what. */
+const TERMS_CHANGED: ReadonlySet<string> = new Set([
+  'ScopeWorkerPoolAdded',
+  'ScopeWorkerPoolEdited',
+  'ScopeWorkerPoolRemoved',
+  'WorkerPoolCreated',
+  'WorkerPoolEdited',
+  'WorkerPoolDeleted',
+]);
+
+/** The queue and the terms are made of what happens in streams of these. */
+const CATEGORIES: ReadonlySet<string> = new Set(['workRequest', 'scope', 'workerPool']);
+
+/** Opens the dispatcher of one server. Several servers give from one queue: the request's own stream decides who has it. */
+export function openWorkDispatcher(dependencies: DispatcherDependencies): WorkDispatcher {
+  const dispatcher = new Dispatcher(dependencies);
+  return {
+    take: (worker, signal) => dispatcher.take(worker, signal),
+    run: (signal) => dispatcher.run(signal),
+  };
+}
+
+class Dispatcher {
+  readonly #with: DispatcherDependencies;
+  /** All that is not over, given to a worker or not. */
+  #open = new Map<string, WaitingWork>();
+  /** What of it waits, in the order in which it came. */
+  #waiting = new Map<string, WaitingWork>();
+  readonly #takers = new Set<Taker>();
+  #terms: ReadonlyMap<string, Terms> | undefined;
+
+  constructor(dependencies: DispatcherDependencies) {
+    this.#with = dependencies;
+  }
+
+  async take(known: KnownWorker, signal: AbortSignal): Promise<TakenWork | undefined> {
+    const had = await this.#alreadyHas(known);
+    if (had !== undefined) return had;
+    const { state } = await this.#with.workers.state(known.worker);
+    const { pool, architectures } = state;
+    if (this.#terms === undefined) await this.#loadTerms();
+    while (!signal.aborted) {
+      const work = await this.#next({ known, pool, architectures }, signal);
+      if (work === undefined) return undefined;
+      const given = await this.#give(known, work).catch((error: unknown) => {
+        // Whether it was given can't be said: should it wait still, another worker is to find it.
+        this.#enqueue(work);
+        throw error;
+      });
+      if (given === 'worker-takes-none') return undefined;
+      if (given !== 'gone') return given;
+    }
+    return undefined;
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const { store, log, views } = this.#with;
+    const from = await store.end();
+    const open = (await views.openWork.list()).map(({ view }) => view);
+    this.#open = new Map(open.map(({ isWaiting: _now, ...work }) => [work.id, work]));
+    this.#waiting = new Map(open.toSorted((a, b) => a.order - b.order).flatMap((work) => waitingOf(work)));
+    // One that is offered leaves the map, which its iterator takes.
+    for (const work of this.#waiting.values()) this.#offer(work);
+    // Work whose submission the reading leaves out could not be given again when it is returned.
+    for await (const page of openWholeStreams({ store, log, from, isWanted }).follow(from, signal)) {
+      for (const event of page) this.#notice(event);
+    }
+  }
+
+  #notice(event: RecordedEvent): void {
+    if (TERMS_CHANGED.has(event.type)) this.#terms = undefined;
+    if (!isOfWork(event)) return;
+    const { id } = event.data;
+    if (event.type === 'WorkRequestSubmitted') {
+      const { scope, architecture, pool, expectedSeconds } = event.data;
+      const work = { id, scope, architecture, pool, expectedSeconds, order: Number(event.position) };
+      this.#open.set(id, work);
+      this.#enqueue(work);
+      return;
+    }
+    const known = this.#open.get(id);
+    this.#waiting.delete(id);
+    if (event.type === 'WorkRequestReturned' && known !== undefined) this.#enqueue(known);
+    else if (event.type !== 'WorkRequestStarted') this.#open.delete(id);
+  }
+
+  #enqueue(work: WaitingWork): void {
+    this.#waiting.set(work.id, work);
+    this.#offer(work);
+  }
+
+  /** To the best of the workers that wait. */
+  #offer(work: WaitingWork): void {
+    let best: Taker | undefined;
+    for (const taker of this.#takers) {
+      const rank = this.#rank(taker, work);
+      if (rank !== undefined && (best === undefined || rank > (this.#rank(best, work) ?? 0))) best = taker;
+    }
+    if (best === undefined) return;
+    this.#waiting.delete(work.id);
+    best.give(work);
+  }
+
+  /** The oldest work that the worker may have, as soon as there is any. */
+  #next(taker: Omit<Taker, 'give'>, signal: AbortSignal): Promise<WaitingWork | undefined> {
+    for (const work of this.#waiting.values()) {
+      if (this.#rank(taker, work) === undefined) continue;
+      this.#waiting.delete(work.id);
+      return Promise.resolve(work);
+    }
+    return new Promise((resolve) => {
+      const finish = (work: WaitingWork | undefined): void => {
+        this.#takers.delete(waiting);
+        signal.removeEventListener('abort', giveUp);
+        resolve(work);
+      };
+      const giveUp = (): void => finish(undefined);
+      const waiting: Taker = { ...taker, give: finish };
+      this.#takers.add(waiting);
+      signal.addEventListener('abort', giveUp, { once: true });
+    });
+  }
+
+  /** How good a worker is for some work; `undefined`: it may not have it. */
+  #rank({ pool, architectures }: Omit<Taker, 'give'>, work: WaitingWork): number | undefined {
+    if (!architectures.includes(work.architecture)) return undefined;
+    if (pool === null) return work.pool === null ? Number.POSITIVE_INFINITY : undefined;
+    if (work.pool !== null && work.pool !== pool) return undefined;
+    const terms = this.#terms?.get(pool);
+    return terms?.priorities.get(work.scope) ?? (terms?.instanceWide === true ? 0 : undefined);
+  }
+
+  async #loadTerms(): Promise<void> {
+    const { views } = this.#with;
+    const [pools, scopes] = await Promise.all([views.workerPools.list(), views.scopes.list()]);
+    this.#terms = new Map(
+      pools.map(({ key, view }) => {
+        const priorities = scopes.flatMap(({ view: { scope, pools: linked } }): [string, number][] => {
+          const membership = linked[key];
+          return membership === undefined ? [] : [[scope, membership.priority]];
+        });
+        return [key, { instanceWide: view.record.instance_wide, priorities: new Map(priorities) }];
+      }),
+    );
+  }
+
+  /** The request first, then the worker: what a crash leaves in between is given back by a process. */
+  async #give({ worker, run }: KnownWorker, work: WaitingWork): Promise<TakenWork | 'gone' | 'worker-takes-none'> {
+    const { workRequests, workers, clock } = this.#with;
+    const context = contextOf(work.id);
+    const start = { worker, run, at: clock.nowText() };
+    const started = await workRequests.handle(work.id, { type: 'StartWork', data: start }, context);
+    if (isRefusal(started)) return 'gone';
+    const expectedSeconds = work.expectedSeconds ?? EXPECTED_SECONDS_DEFAULT;
+    const task = { task: work.id, scope: work.scope, expectedSeconds, at: clock.nowText() };
+    const taken = await workers.handle(worker, { type: 'StartTask', data: task }, context);
+    if (!isRefusal(taken)) return takenOf(work, started.state);
+    const back = { worker, because: taken.because, isLost: false, at: clock.nowText() };
+    await workRequests.handle(work.id, { type: 'ReturnWork', data: back }, context);
+    return 'worker-takes-none';
+  }
+
+  /** Whose answer was lost on the way is told again what it has; what is over meanwhile it has no more. */
+  async #alreadyHas({ worker }: KnownWorker): Promise<TakenWork | undefined> {
+    const { workers, workRequests, clock } = this.#with;
+    const { task } = (await workers.state(worker)).state;
+    if (task === undefined) return undefined;
+    const { state } = await workRequests.state(task.task);
+    if (state.state === 'running' && state.worker === worker) return takenOf(state.request, state);
+    const over = { task: task.task, at: clock.nowText() };
+    await workers.handle(worker, { type: 'FinishTask', data: over }, contextOf(task.task));
+    return undefined;
+  }
+}
+
+function takenOf(
+  { id, scope, architecture, pool, expectedSeconds }: Omit<WaitingWork, 'order'>,
+  state: Awaited<ReturnType<Application['workRequests']['state']>>['state'],
+): TakenWork {
+  const { payload = null, attempts = 0 } = state.state === 'absent' ? {} : state;
+  return { id, scope, architecture, pool, payload, expectedSeconds, attempts };
+}
+
+function waitingOf({ isWaiting, ...work }: OpenWork): readonly [string, WaitingWork][] {
+  return isWaiting ? [[work.id, work]] : [];
+}
+
+function contextOf(id: string): CommandContext {
+  return { actor: 'system:work-dispatcher', requestId: `work/${id}` };
+}
+
+function isWanted(stream: string): boolean {
+  return CATEGORIES.has(streamCategory(stream));
+}
+
+function isOfWork(event: RecordedEvent): event is RecordedEvent<WorkRequestEvent> {
+  return event.type.startsWith('WorkRequest');
+}

@@ -1,0 +1,201 @@
+import { z } from 'zod';
+import { findRouter } from '../../../application/ip-control/lookups.ts';
+import { regionRevision } from '../../../application/ip-control/regions.ts';
+import { chooseRouterRepair, disableRouter } from '../../../application/ip-control/router-maintenance.ts';
+import { reconfigureRouter } from '../../../application/ip-control/router-changes.ts';
+import {
+  ensureRouter,
+  listRouters,
+  removeRouter,
+  type RouterSummary,
+  summaryOf,
+} from '../../../application/ip-control/routers.ts';
+import { groundsFields } from '../../../domain/grounds.ts';
+import { isRefusal } from '../../../kernel/decider.ts';
+import { problemAnswers, type Route } from '../../route.ts';
+import { type AdminApi, type AdminOperation, adminRoute } from './call.ts';
+import { PRECONDITION_FAILED } from './refusals.ts';
+import { regionParams } from './regions.ts';
+import {
+  ADMIN_PROBLEMS,
+  all,
+  BODY_PROBLEMS,
+  bool,
+  changed,
+  changeQuery,
+  deletionQuery,
+  groundsBody,
+  one,
+  text,
+} from './shapes.ts';
+
+export const routerParams = regionParams.extend({ router: z.string() });
+
+export const routerRow = z.strictObject({
+  name: z.string(),
+  region: z.string(),
+  driver: z.string(),
+  options: z.record(z.string(), z.string()),
+  state: z.enum(['enabled', 'catching-up', 'disabled']),
+  repair: z.boolean(),
+  drifted: z.array(z.string()),
+  unowned: z.array(z.string()),
+});
+
+const list = {
+  method: 'GET',
+  path: '/regions/{region}/routers',
+  scope: 'admin',
+  needs: 'read',
+  request: { params: regionParams },
+  answers: { 200: all(routerRow), ...ADMIN_PROBLEMS },
+} as const satisfies AdminOperation;
+
+const show = {
+  method: 'GET',
+  path: '/regions/{region}/routers/{router}',
+  scope: 'admin',
+  needs: 'read',
+  request: { params: routerParams },
+  answers: { 200: one(routerRow), ...ADMIN_PROBLEMS },
+} as const satisfies AdminOperation;
+
+const put = {
+  method: 'PUT',
+  path: '/regions/{region}/routers/{router}',
+  scope: 'admin',
+  needs: 'regions:write',
+  request: {
+    params: routerParams,
+    query: changeQuery,
+    body: {
+      contentType: 'application/json',
+      schema: z.strictObject({
+        driver: text(64, 1),
+        /** Those of `--option`, as far as they may reach over HTTP (`router-reach.ts`). */
+        options: z.record(z.string().max(100), text(4_096)).default({}),
+        repair: bool.default(true),
+        ...groundsFields,
+      }),
+    },
+  },
+  answers: { 200: changed(routerRow), 201: changed(routerRow), ...BODY_PROBLEMS, ...problemAnswers(409, 412) },
+} as const satisfies AdminOperation;
+
+const patch = {
+  method: 'PATCH',
+  path: '/regions/{region}/routers/{router}',
+  scope: 'admin',
+  needs: 'regions:write',
+  request: {
+    params: routerParams,
+    query: changeQuery,
+    body: {
+      contentType: 'application/json',
+      schema: z.strictObject({
+        repair: bool.optional(),
+        /** Only those that are to be otherwise; null: the default again. */
+        options: z.record(z.string().max(100), text(4_096).nullable()).optional(),
+        /** Also where the router can't be reached with them. */
+        force: bool.optional(),
+        ...groundsFields,
+      }),
+    },
+  },
+  answers: { 200: changed(routerRow), ...BODY_PROBLEMS, ...problemAnswers(412) },
+} as const satisfies AdminOperation;
+
+const remove = {
+  method: 'DELETE',
+  path: '/regions/{region}/routers/{router}',
+  scope: 'admin',
+  needs: 'regions:write',
+  request: { params: routerParams, query: deletionQuery },
+  answers: { 200: changed(routerRow), ...ADMIN_PROBLEMS, ...problemAnswers(412) },
+} as const satisfies AdminOperation;
+
+const disable = {
+  method: 'POST',
+  path: '/regions/{region}/routers/{router}/disable',
+  scope: 'admin',
+  needs: 'routers:operate',
+  request: { params: routerParams, body: { contentType: 'application/json', schema: groundsBody } },
+  answers: { 200: changed(routerRow), ...BODY_PROBLEMS },
+} as const satisfies AdminOperation;
+
+/** Routers of regions. @public what describes the API is made from it */
+export const ROUTER_OPERATIONS: readonly AdminOperation[] = [list, show, put, patch, remove, disable];
+
+/** Routers of regions, carried out. */
+export function routerRoutes(api: AdminApi): readonly Route[] {
+  return [
+    adminRoute(list, api, async ({ application, params }) => {
+      const found = await listRouters(params.region, application);
+      return isRefusal(found) ? found : { data: found.map(rowOf) };
+    }),
+    adminRoute(show, api, ({ application, params }) => shown(params, application)),
+    adminRoute(
+      put,
+      api,
+      async ({ application, params, body, context, precondition, onlyNew, guarded, isRehearsal }) => {
+        const { driver, options, repair } = body;
+        const there = await thereOf(params.region, application);
+        if (isRefusal(there)) return there;
+        const known = await findRouter(params, application);
+        const problem = precondition(isRefusal(known) ? undefined : there);
+        if (problem !== undefined) return problem;
+        const wanted = { ...params, driver, options, repair };
+        const made = await ensureRouter(wanted, context, { ...guarded(there), isRehearsal });
+        if (isRefusal(made)) return onlyNew && made.refused === 'router-name-taken' ? PRECONDITION_FAILED : made;
+        return { status: isRefusal(known) && !isRehearsal ? 201 : 200, ...(await shown(params, application)) };
+      },
+    ),
+    adminRoute(patch, api, async ({ application, params, body, context, precondition, guarded }) => {
+      const known = await findRouter(params, application);
+      if (isRefusal(known)) return known;
+      const there = await thereOf(params.region, application);
+      if (isRefusal(there)) return there;
+      const problem = precondition(there);
+      if (problem !== undefined) return problem;
+      const { options = {}, force = false } = body;
+      const reconfigured = await reconfigureRouter({ ...params, options, force }, context, guarded(there));
+      if (isRefusal(reconfigured)) return reconfigured;
+      if (body.repair === undefined) return shown(params, application);
+      const { repair } = body;
+      const chosen = await chooseRouterRepair({ ...params, repair }, context, guarded(there));
+      return isRefusal(chosen) ? chosen : shown(params, application);
+    }),
+    adminRoute(remove, api, async ({ application, params, context, precondition, guarded }) => {
+      const known = await findRouter(params, application);
+      if (isRefusal(known)) return known;
+      const there = await thereOf(params.region, application);
+      if (isRefusal(there)) return there;
+      const problem = precondition(there);
+      if (problem !== undefined) return problem;
+      const removed = await removeRouter(params, context, guarded(there));
+      return isRefusal(removed) ? removed : { data: rowOf(summaryOf(known.region.name, known.router)) };
+    }),
+    adminRoute(disable, api, async ({ application, params, context }) => {
+      const disabled = await disableRouter(params, context, application);
+      return isRefusal(disabled) ? disabled : shown(params, application);
+    }),
+  ];
+}
+
+/** The stream that says how the routers of a region are. */
+async function thereOf(region: string, application: AdminApi['application']) {
+  const found = await regionRevision(region, application);
+  return isRefusal(found) ? found : ({ of: 'regions', id: found.region.regionId, revision: found.revision } as const);
+}
+
+async function shown(name: Readonly<{ region: string; router: string }>, application: AdminApi['application']) {
+  const found = await findRouter(name, application);
+  if (isRefusal(found)) return found;
+  const there = await thereOf(name.region, application);
+  if (isRefusal(there)) return there;
+  return { data: rowOf(summaryOf(found.region.name, found.router)), etag: there.revision };
+}
+
+function rowOf({ router, region, phase, driver, options, repair, drifted, unowned }: RouterSummary) {
+  return { name: router, region, driver, options, state: phase, repair, drifted, unowned };
+}

@@ -1,0 +1,248 @@
+import { z } from 'zod';
+import {
+  addScopeWorkerPool,
+  createScope,
+  deleteScope,
+  editScopeWorkerPool,
+  listScopes,
+  removeScopeWorkerPool,
+  scopeRevision,
+  showScope,
+} from '../../../application/worker-pools/scopes.ts';
+import { groundsFields } from '../../../domain/grounds.ts';
+import { checkScopeLimits, checkScopeName, documentErrors } from '../../../domain/worker-pools/documents.ts';
+import { isRefusal, type Refusal, refuse } from '../../../kernel/decider.ts';
+import { invalid } from '../../problems.ts';
+import { problemAnswers, type Route } from '../../route.ts';
+import { type AdminApi, type AdminOperation, adminRoute } from './call.ts';
+import {
+  ADMIN_PROBLEMS,
+  BODY_PROBLEMS,
+  changed,
+  changeQuery,
+  deletionQuery,
+  groundsBody,
+  one,
+  pageAnswer,
+  pageFields,
+  pageOf,
+} from './shapes.ts';
+
+const PRIORITY_MAX = 1_000_000;
+
+const priorityNumber = z.int().min(-PRIORITY_MAX).max(PRIORITY_MAX);
+const limits = z.looseObject({}).meta({ description: 'Limits of a scope in a worker pool.' });
+const terms = z.strictObject({ priority: z.int(), limits });
+const scope = z.strictObject({
+  name: z.string(),
+  worker_pools: z.array(terms.extend({ name: z.string() })),
+  created_at: z.string(),
+});
+const scopeParams = z.strictObject({ scope: z.string() });
+const memberParams = scopeParams.extend({ pool: z.string() });
+const member = terms.extend({ scope: z.string(), worker_pool: z.string() });
+
+const list = {
+  method: 'GET',
+  path: '/scopes',
+  scope: 'admin',
+  needs: 'read',
+  request: { query: z.strictObject(pageFields) },
+  answers: { 200: pageOf(scope), ...ADMIN_PROBLEMS },
+} as const satisfies AdminOperation;
+
+const show = {
+  method: 'GET',
+  path: '/scopes/{scope}',
+  scope: 'admin',
+  needs: 'read',
+  request: { params: scopeParams },
+  answers: { 200: one(scope), ...ADMIN_PROBLEMS },
+} as const satisfies AdminOperation;
+
+const put = {
+  method: 'PUT',
+  path: '/scopes/{scope}',
+  scope: 'admin',
+  needs: 'pools:write',
+  request: { params: scopeParams, query: changeQuery, body: { contentType: 'application/json', schema: groundsBody } },
+  answers: {
+    200: changed(z.strictObject({ name: z.string() })),
+    201: changed(z.strictObject({ name: z.string() })),
+    ...BODY_PROBLEMS,
+    ...problemAnswers(412),
+  },
+} as const satisfies AdminOperation;
+
+const remove = {
+  method: 'DELETE',
+  path: '/scopes/{scope}',
+  scope: 'admin',
+  needs: 'pools:write',
+  request: { params: scopeParams, query: deletionQuery },
+  answers: { 200: changed(z.strictObject({ name: z.string() })), ...ADMIN_PROBLEMS, ...problemAnswers(409, 412) },
+} as const satisfies AdminOperation;
+
+const showPool = {
+  method: 'GET',
+  path: '/scopes/{scope}/worker-pools/{pool}',
+  scope: 'admin',
+  needs: 'read',
+  request: { params: memberParams },
+  answers: { 200: one(member), ...ADMIN_PROBLEMS },
+} as const satisfies AdminOperation;
+
+const putPool = {
+  method: 'PUT',
+  path: '/scopes/{scope}/worker-pools/{pool}',
+  scope: 'admin',
+  needs: 'pools:write',
+  request: {
+    params: memberParams,
+    query: changeQuery,
+    body: {
+      contentType: 'application/json',
+      schema: z.strictObject({
+        priority: priorityNumber.default(0),
+        limits: limits.default({}),
+        ...groundsFields,
+      }),
+    },
+  },
+  answers: { 200: changed(member), 201: changed(member), ...BODY_PROBLEMS, ...problemAnswers(409) },
+} as const satisfies AdminOperation;
+
+const patchPool = {
+  method: 'PATCH',
+  path: '/scopes/{scope}/worker-pools/{pool}',
+  scope: 'admin',
+  needs: 'pools:write',
+  request: {
+    params: memberParams,
+    query: changeQuery,
+    body: {
+      contentType: 'application/json',
+      schema: z.strictObject({ priority: priorityNumber.optional(), limits: limits.optional(), ...groundsFields }),
+    },
+  },
+  answers: { 200: changed(member), ...BODY_PROBLEMS },
+} as const satisfies AdminOperation;
+
+const removePool = {
+  method: 'DELETE',
+  path: '/scopes/{scope}/worker-pools/{pool}',
+  scope: 'admin',
+  needs: 'pools:write',
+  request: { params: memberParams, query: deletionQuery },
+  answers: { 200: changed(z.strictObject({ scope: z.string(), worker_pool: z.string() })), ...ADMIN_PROBLEMS },
+} as const satisfies AdminOperation;
+
+/** Scopes and the pools that they use. @public what describes the API is made from it */
+export const SCOPE_OPERATIONS: readonly AdminOperation[] = [
+  list,
+  show,
+  put,
+  remove,
+  showPool,
+  putPool,
+  patchPool,
+  removePool,
+];
+
+/** Scopes and the pools that they use, carried out. */
+export function scopeRoutes(api: AdminApi): readonly Route[] {
+  return [
+    adminRoute(list, api, async ({ application, query: { after, limit } }) => {
+      const scopes = (await listScopes(application)).filter((view) => after === undefined || view.scope > after);
+      return pageAnswer(scopes.slice(0, limit + 1), limit, rowOf, (view) => view.scope);
+    }),
+    adminRoute(show, api, async ({ application, params }) => {
+      const view = await showScope(params.scope, application);
+      if (isRefusal(view)) return view;
+      return { data: rowOf(view), etag: (await scopeRevision(params.scope, application)).revision };
+    }),
+    adminRoute(put, api, async ({ application, params, context, precondition, guarded, isRehearsal }) => {
+      const name = checkScopeName(params.scope);
+      if (!name.ok) return invalid(documentErrors(name.problems));
+      const there = await standing(params.scope, application);
+      const problem = precondition(there.known);
+      if (problem !== undefined) return problem;
+      const made = await createScope(params.scope, context, guarded(there.expected));
+      if (isRefusal(made)) return made;
+      const { revision: etag } = await scopeRevision(params.scope, application);
+      return { status: made.created && !isRehearsal ? 201 : 200, data: { name: params.scope }, etag };
+    }),
+    adminRoute(remove, api, async ({ application, params, context, precondition, guarded }) => {
+      const there = await standing(params.scope, application);
+      const problem = precondition(there.known);
+      if (problem !== undefined) return problem;
+      const deleted = await deleteScope(params.scope, context, guarded(there.expected));
+      return isRefusal(deleted) ? deleted : { data: deleted };
+    }),
+    ...memberRoutes(api),
+  ];
+}
+
+function memberRoutes(api: AdminApi): readonly Route[] {
+  return [
+    adminRoute(showPool, api, async ({ application, params: { scope: name, pool } }) => {
+      const view = await showScope(name, application);
+      if (isRefusal(view)) return view;
+      const used = view.pools[pool];
+      if (used === undefined) return usesNot(name, pool);
+      return { data: { scope: name, worker_pool: pool, priority: used.priority, limits: used.limits } };
+    }),
+    adminRoute(putPool, api, async ({ application, params, body, context, isRehearsal }) => {
+      const checked = checkScopeLimits(body.limits);
+      if (!checked.ok) return invalid(documentErrors(checked.problems));
+      const { scope: name, pool } = params;
+      const isNew = (await scopeRevision(name, application)).pools[pool] === undefined;
+      const wanted = { priority: body.priority, limits: checked.value };
+      const made = await addScopeWorkerPool(params, wanted, context, application);
+      if (isRefusal(made)) return made;
+      const { priority, limits: own } = made.terms ?? wanted;
+      return {
+        status: isNew && !isRehearsal ? 201 : 200,
+        data: { scope: name, worker_pool: pool, priority, limits: own },
+      };
+    }),
+    adminRoute(patchPool, api, async ({ application, params, body: { priority, limits: named }, context }) => {
+      const checked = named === undefined ? undefined : checkScopeLimits(named);
+      if (checked?.ok === false) return invalid(documentErrors(checked.problems));
+      const wanted = {
+        ...(priority === undefined ? {} : { priority }),
+        ...(checked === undefined ? {} : { limits: checked.value }),
+      };
+      const edited = await editScopeWorkerPool(params, wanted, context, application);
+      if (isRefusal(edited)) return edited;
+      const { scope: name, pool } = params;
+      if (edited.terms === undefined) return usesNot(name, pool);
+      return { data: { scope: name, worker_pool: pool, ...edited.terms } };
+    }),
+    adminRoute(removePool, api, async ({ application, params, context }) => {
+      const { scope: name, pool } = params;
+      const removed = await removeScopeWorkerPool(params, context, application);
+      return isRefusal(removed) ? removed : { data: { scope: name, worker_pool: pool } };
+    }),
+  ];
+}
+
+function usesNot(scopeName: string, pool: string): Refusal {
+  return refuse('scope-worker-pool-not-found', `scope ${scopeName} has no worker pool ${pool}.`, 'pool');
+}
+
+/** What a change of the scope is held against; `known` where there is one. */
+async function standing(id: string, application: Parameters<typeof scopeRevision>[1]) {
+  const { isThere, revision } = await scopeRevision(id, application);
+  const expected = { of: 'scopes', id, revision } as const;
+  return { expected, known: isThere ? expected : undefined };
+}
+
+function rowOf({ scope: name, pools, createdAt }: Exclude<Awaited<ReturnType<typeof showScope>>, { refused: string }>) {
+  const used = Object.entries(pools).map(([pool, { priority, limits: own }]) => ({
+    name: pool,
+    priority,
+    limits: own,
+  }));
+  return { name, worker_pools: used.toSorted((a, b) => b.priority - a.priority), created_at: createdAt };
+}

@@ -1,0 +1,128 @@
+import { z } from 'zod';
+import {
+  type CustomersSubnet,
+  ensureSubnet,
+  findSubnet,
+  pageSubnets,
+  removeSubnet,
+} from '../../../application/ip-control/subnets.ts';
+import { groundsFields } from '../../../domain/grounds.ts';
+import { isRefusal } from '../../../kernel/decider.ts';
+import { problemAnswers, type Route } from '../../route.ts';
+import { type AdminApi, type AdminOperation, adminRoute } from './call.ts';
+import { customerParams } from './customers.ts';
+import {
+  ADMIN_PROBLEMS,
+  BODY_PROBLEMS,
+  changed,
+  changeQuery,
+  deletionQuery,
+  one,
+  pageAnswer,
+  numberedPageFields,
+  pageOf,
+  text,
+  wholeNumber,
+} from './shapes.ts';
+
+const subnet = z.strictObject({
+  id: z.int().positive(),
+  customer: z.string().nullable(),
+  cidr: z.string(),
+  region: z.string().nullable(),
+  asn: z.int(),
+  metro: z.string(),
+});
+
+/** `203.0.113.0%2F24`, or the subnet's number. */
+const subnetParams = customerParams.extend({ subnet: z.string().meta({ format: 'cidr' }) });
+
+const listAll = {
+  method: 'GET',
+  path: '/subnets',
+  scope: 'admin',
+  needs: 'read',
+  request: { query: z.strictObject(numberedPageFields) },
+  answers: { 200: pageOf(subnet), ...ADMIN_PROBLEMS },
+} as const satisfies AdminOperation;
+
+const listOf = {
+  method: 'GET',
+  path: '/customers/{customer}/subnets',
+  scope: 'admin',
+  needs: 'read',
+  request: { params: customerParams, query: z.strictObject(numberedPageFields) },
+  answers: { 200: pageOf(subnet), ...ADMIN_PROBLEMS },
+} as const satisfies AdminOperation;
+
+const show = {
+  method: 'GET',
+  path: '/customers/{customer}/subnets/{subnet}',
+  scope: 'admin',
+  needs: 'read',
+  request: { params: subnetParams },
+  answers: { 200: one(subnet), ...ADMIN_PROBLEMS },
+} as const satisfies AdminOperation;
+
+const put = {
+  method: 'PUT',
+  path: '/customers/{customer}/subnets/{subnet}',
+  scope: 'admin',
+  needs: 'subnets:write',
+  request: {
+    params: subnetParams,
+    query: changeQuery,
+    body: {
+      contentType: 'application/json',
+      schema: z.strictObject({ region: text(64, 1), asn: wholeNumber(1), metro: text(64, 1), ...groundsFields }),
+    },
+  },
+  answers: { 200: changed(subnet), 201: changed(subnet), ...BODY_PROBLEMS, ...problemAnswers(409) },
+} as const satisfies AdminOperation;
+
+const remove = {
+  method: 'DELETE',
+  path: '/customers/{customer}/subnets/{subnet}',
+  scope: 'admin',
+  needs: 'subnets:write',
+  request: { params: subnetParams, query: deletionQuery },
+  answers: { 200: changed(subnet), ...ADMIN_PROBLEMS },
+} as const satisfies AdminOperation;
+
+/** Subnets and whose they are. @public what describes the API is made from it */
+export const ADMIN_SUBNET_OPERATIONS: readonly AdminOperation[] = [listAll, listOf, show, put, remove];
+
+/** Subnets and whose they are, carried out. */
+export function adminSubnetRoutes(api: AdminApi): readonly Route[] {
+  return [
+    adminRoute(listAll, api, async ({ application, query: { after, limit } }) => {
+      const found = await pageSubnets({ customer: undefined, after, limit: limit + 1 }, application);
+      return isRefusal(found) ? found : pageAnswer(found, limit, rowOf, ({ subnetId }) => String(subnetId));
+    }),
+    adminRoute(listOf, api, async ({ application, params, query: { after, limit } }) => {
+      const found = await pageSubnets({ customer: params.customer, after, limit: limit + 1 }, application);
+      return isRefusal(found) ? found : pageAnswer(found, limit, rowOf, ({ subnetId }) => String(subnetId));
+    }),
+    adminRoute(show, api, async ({ application, params }) => {
+      const found = await findSubnet(params, application);
+      return isRefusal(found) ? found : { data: rowOf(found) };
+    }),
+    adminRoute(put, api, async ({ application, params, body, context, isRehearsal }) => {
+      const { region, asn, metro } = body;
+      const wanted = { customer: params.customer, cidr: params.subnet, region, asn, metro };
+      const made = await ensureSubnet(wanted, context, application);
+      if (isRefusal(made)) return made;
+      return { status: made.isNew && !isRehearsal ? 201 : 200, data: rowOf(made.subnet) };
+    }),
+    adminRoute(remove, api, async ({ application, params, context }) => {
+      const found = await findSubnet(params, application);
+      if (isRefusal(found)) return found;
+      const removed = await removeSubnet(String(found.subnetId), context, application);
+      return isRefusal(removed) ? removed : { data: rowOf(found) };
+    }),
+  ];
+}
+
+function rowOf({ subnetId, customer, cidr, region, asn, metro }: CustomersSubnet) {
+  return { id: subnetId, customer: customer ?? null, cidr, region: region ?? null, asn, metro };
+}

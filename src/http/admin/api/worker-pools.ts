@@ -1,0 +1,251 @@
+import { z } from 'zod';
+import { poolUsage } from '../../../application/worker-pools/pool-usage.ts';
+import {
+  deletePool,
+  editPool,
+  ensurePool,
+  listPools,
+  poolRevision,
+  showPool,
+} from '../../../application/worker-pools/pools.ts';
+import { launchWorkers } from '../../../application/worker-pools/workers.ts';
+import { groundsFields } from '../../../domain/grounds.ts';
+import { checkPoolName, documentErrors, givenPool } from '../../../domain/worker-pools/documents.ts';
+import { isMonth, monthOf } from '../../../domain/worker-pools/months.ts';
+import { isRefusal } from '../../../kernel/decider.ts';
+import { invalid } from '../../problems.ts';
+import { problemAnswers, type Route } from '../../route.ts';
+import { type AdminApi, type AdminOperation, adminRoute } from './call.ts';
+import {
+  ADMIN_PROBLEMS,
+  BODY_PROBLEMS,
+  changed,
+  deletionQuery,
+  dryRunField,
+  forceField,
+  one,
+  pageAnswer,
+  pageFields,
+  pageOf,
+  wholeNumber,
+} from './shapes.ts';
+
+export const poolParams = z.strictObject({ pool: z.string() });
+
+/** Specifications and metadata are documents: the command line takes them up to 1 MiB, and so does this. */
+const DOCUMENT_BYTES_MAX = 1024 * 1024;
+
+/** The fields of a pool as the command line takes them; each is checked by the rules of documents, which name what is wrong with it. */
+const document = z.looseObject({ ...groundsFields }).meta({ description: 'The fields of a worker pool.' });
+
+const record = z.looseObject({
+  name: z.string(),
+  provider_account: z.string(),
+  enabled: z.boolean(),
+  architectures: z.array(z.string()),
+  specifications: z.looseObject({ provider_type: z.string() }),
+});
+const pool = record.extend({
+  scopes: z.array(z.string()),
+  active_workers: z.array(z.string()),
+  created_at: z.string(),
+});
+const changeQuery = z.strictObject(dryRunField);
+const notes = { notes: z.array(z.string()).optional() } as const;
+
+const list = {
+  method: 'GET',
+  path: '/worker-pools',
+  scope: 'admin',
+  needs: 'read',
+  request: { query: z.strictObject(pageFields) },
+  answers: { 200: pageOf(pool), ...ADMIN_PROBLEMS },
+} as const satisfies AdminOperation;
+
+const show = {
+  method: 'GET',
+  path: '/worker-pools/{pool}',
+  scope: 'admin',
+  needs: 'read',
+  request: { params: poolParams },
+  answers: { 200: one(pool), ...ADMIN_PROBLEMS },
+} as const satisfies AdminOperation;
+
+const put = {
+  method: 'PUT',
+  path: '/worker-pools/{pool}',
+  scope: 'admin',
+  needs: 'pools:write',
+  request: { params: poolParams, query: changeQuery, body: { contentType: 'application/json', schema: document } },
+  answers: { 200: changed(record, notes), 201: changed(record, notes), ...BODY_PROBLEMS, ...problemAnswers(409, 412) },
+} as const satisfies AdminOperation;
+
+const patch = {
+  method: 'PATCH',
+  path: '/worker-pools/{pool}',
+  scope: 'admin',
+  needs: 'pools:write',
+  request: { params: poolParams, query: changeQuery, body: { contentType: 'application/json', schema: document } },
+  answers: { 200: changed(record, notes), ...BODY_PROBLEMS, ...problemAnswers(409, 412) },
+} as const satisfies AdminOperation;
+
+const remove = {
+  method: 'DELETE',
+  path: '/worker-pools/{pool}',
+  scope: 'admin',
+  needs: 'pools:write',
+  request: { params: poolParams, query: deletionQuery.extend(forceField) },
+  answers: {
+    200: changed(z.strictObject({ name: z.string(), scopes: z.array(z.string()), ending: z.array(z.string()) })),
+    ...ADMIN_PROBLEMS,
+    ...problemAnswers(409, 412),
+  },
+} as const satisfies AdminOperation;
+
+const launch = {
+  method: 'POST',
+  path: '/worker-pools/{pool}/launch',
+  scope: 'admin',
+  needs: 'pools:operate',
+  request: {
+    params: poolParams,
+    body: {
+      contentType: 'application/json',
+      schema: z.strictObject({
+        count: wholeNumber(1).max(1_000, { error: 'must be at most 1000.' }),
+        ...groundsFields,
+      }),
+    },
+  },
+  answers: {
+    202: changed(z.strictObject({ pool: z.string(), workers: z.array(z.string()), notes: z.array(z.string()) })),
+    ...BODY_PROBLEMS,
+    ...problemAnswers(409),
+  },
+} as const satisfies AdminOperation;
+
+const account = {
+  used_seconds: z.number(),
+  target_max_seconds_per_month: z.number().nullable(),
+  projected_seconds: z.number().nullable(),
+} as const;
+
+const usage = {
+  method: 'GET',
+  path: '/worker-pools/{pool}/usage',
+  scope: 'admin',
+  needs: 'read',
+  request: {
+    params: poolParams,
+    query: z.strictObject({
+      month: z
+        .string()
+        .meta({ pattern: String.raw`^\d{4}-(?:0[1-9]|1[0-2])$` })
+        .optional(),
+    }),
+  },
+  answers: {
+    200: one(
+      z.strictObject({
+        worker_pool: z.string(),
+        month: z.string(),
+        running_instances: z.int(),
+        ...account,
+        scopes: z.array(z.strictObject({ scope: z.string(), ...account })),
+      }),
+    ),
+    ...ADMIN_PROBLEMS,
+  },
+} as const satisfies AdminOperation;
+
+/** Pools of workers. @public what describes the API is made from it */
+export const POOL_OPERATIONS: readonly AdminOperation[] = [list, show, put, patch, remove, launch, usage];
+
+/** Pools of workers, carried out. */
+export function poolRoutes(api: AdminApi): readonly Route[] {
+  return [
+    adminRoute(list, api, async ({ application, query: { after, limit } }) => {
+      const pools = (await listPools(application)).filter(
+        ({ record: { name } }) => after === undefined || name > after,
+      );
+      return pageAnswer(pools.slice(0, limit + 1), limit, rowOf, ({ record: { name } }) => name);
+    }),
+    adminRoute(show, api, async ({ application, params }) => {
+      const view = await showPool(params.pool, application);
+      if (isRefusal(view)) return view;
+      return { data: rowOf(view), etag: (await poolRevision(params.pool, application)).revision };
+    }),
+    ...changeRoutes(api),
+    adminRoute(remove, api, async ({ application, params, query, context, precondition, guarded }) => {
+      const before = await poolRevision(params.pool, application);
+      const there = { of: 'workerPools', id: params.pool, revision: before.revision } as const;
+      const problem = precondition(before.record === undefined ? undefined : there);
+      if (problem !== undefined) return problem;
+      const deleted = await deletePool(params.pool, { force: query.force }, context, guarded(there));
+      return isRefusal(deleted) ? deleted : { data: { name: params.pool, ...deleted } };
+    }),
+    adminRoute(launch, api, async ({ application, params, body, context }) => {
+      const launched = await launchWorkers(params.pool, body.count, context, application);
+      return isRefusal(launched) ? launched : { status: 202, data: { pool: params.pool, ...launched } };
+    }),
+    adminRoute(usage, api, async ({ application, params, query }) => {
+      const month = query.month ?? monthOf(application.clock.now().epochMilliseconds);
+      if (!isMonth(month)) return invalid({ month: ['must be a year and a month, such as 2026-11.'] });
+      const used = await poolUsage(params.pool, month, application);
+      return isRefusal(used) ? used : { data: used };
+    }),
+  ];
+}
+
+function changeRoutes(api: AdminApi): readonly Route[] {
+  const large = { bodyBytesMax: DOCUMENT_BYTES_MAX };
+  const how = { dryRun: false };
+  return [
+    adminRoute(
+      put,
+      api,
+      async ({ application, params, body, context, precondition, guarded, isRehearsal }) => {
+        const name = checkPoolName(params.pool);
+        if (!name.ok) return invalid(documentErrors(name.problems));
+        const given = givenPool(body, 'whole', application.cloudDrivers);
+        if (!given.ok) return invalid(documentErrors(given.problems));
+        const before = await poolRevision(params.pool, application);
+        const there = { of: 'workerPools', id: params.pool, revision: before.revision } as const;
+        const problem = precondition(before.record === undefined ? undefined : there);
+        if (problem !== undefined) return problem;
+        const made = await ensurePool(params.pool, given.value, how, context, guarded(there));
+        if (isRefusal(made)) return made;
+        const after = await poolRevision(params.pool, application);
+        const status = made.created && !isRehearsal ? 201 : 200;
+        return { status, data: after.record, meta: { notes: made.notes }, etag: after.revision };
+      },
+      large,
+    ),
+    adminRoute(
+      patch,
+      api,
+      async ({ application, params, body, context, precondition, guarded }) => {
+        const given = givenPool(body, 'changes', application.cloudDrivers);
+        if (!given.ok) return invalid(documentErrors(given.problems));
+        const before = await poolRevision(params.pool, application);
+        const there = { of: 'workerPools', id: params.pool, revision: before.revision } as const;
+        const problem = precondition(before.record === undefined ? undefined : there);
+        if (problem !== undefined) return problem;
+        const made = await editPool(params.pool, given.value, how, context, guarded(there));
+        if (isRefusal(made)) return made;
+        const after = await poolRevision(params.pool, application);
+        return { data: after.record, meta: { notes: made.notes }, etag: after.revision };
+      },
+      large,
+    ),
+  ];
+}
+
+function rowOf({
+  record: fields,
+  scopes,
+  active,
+  createdAt,
+}: Exclude<Awaited<ReturnType<typeof showPool>>, { refused: string }>) {
+  return { ...fields, scopes, active_workers: active.map(({ worker }) => worker), created_at: createdAt };
+}

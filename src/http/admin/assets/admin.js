@@ -1,0 +1,220 @@
+// The pages work without this; it makes them live and quicker to the keyboard.
+'use strict';
+
+/* Live: one stream while the page is looked at; it says only what has changed, and htmx fetches the part. */
+const live = { source: undefined, wasOpen: false, since: undefined };
+
+function topics() {
+  return [...new Set([...document.querySelectorAll('[data-live]')].map((part) => part.dataset.live))];
+}
+
+function openStream() {
+  const wanted = topics();
+  if (live.source !== undefined || wanted.length === 0 || document.hidden) return;
+  const query = new URLSearchParams(wanted.map((topic) => ['topic', topic]));
+  live.source = new EventSource(`${document.body.dataset.liveAt}?${query}`);
+  live.source.addEventListener('open', () => {
+    // What happened while nobody listened is fetched once.
+    if (live.wasOpen) for (const topic of topics()) ring(topic);
+    live.wasOpen = true;
+    showLive(true);
+  });
+  live.source.addEventListener('changed', ({ data }) => ring(data));
+  live.source.addEventListener('error', () => {
+    showLive(false);
+    if (live.source?.readyState !== EventSource.CLOSED) return;
+    closeStream();
+    setTimeout(openStream, 5000 + Math.random() * 5000);
+  });
+}
+
+function closeStream() {
+  live.source?.close();
+  live.source = undefined;
+}
+
+function ring(topic) {
+  document.body.dispatchEvent(new CustomEvent(`live:${topic}`));
+}
+
+function showLive(isLive) {
+  const sign = document.getElementById('live');
+  if (sign === null) return;
+  live.since = isLive ? undefined : (live.since ?? new Date());
+  sign.hidden = false;
+  sign.classList.toggle('off', !isLive);
+  const text = isLive ? 'live' : `not live since ${live.since.toLocaleTimeString()}`;
+  if (sign.textContent !== text) sign.textContent = text;
+}
+
+document.addEventListener('visibilitychange', () => (document.hidden ? closeStream() : openStream()));
+addEventListener('pagehide', closeStream);
+addEventListener('pageshow', openStream);
+
+/* What is shown once can be copied. */
+for (const once of document.querySelectorAll('[data-copy]')) {
+  const button = document.createElement('button');
+  button.type = 'button';
+  button.textContent = 'Copy';
+  button.addEventListener('click', () => {
+    navigator.clipboard.writeText(once.textContent).then(
+      () => (button.textContent = 'Copied'),
+      () => {
+        getSelection().selectAllChildren(once);
+        button.textContent = 'Selected: press Ctrl-C';
+      },
+    );
+  });
+  once.after(' ', button);
+}
+
+/* A PDF is drawn in a frame that may do nothing else; the file is handed over to it. */
+for (const frame of document.querySelectorAll('iframe[data-pdf]')) {
+  let isAsked = false;
+  addEventListener('message', ({ source, data }) => {
+    if (source !== frame.contentWindow || data !== 'ready' || isAsked) return;
+    isAsked = true;
+    void fetch(frame.dataset.pdf)
+      .then((answer) => (answer.ok ? answer.arrayBuffer() : new ArrayBuffer(0)))
+      .catch(() => new ArrayBuffer(0))
+      .then((bytes) => frame.contentWindow.postMessage(bytes, '*'));
+  });
+  frame.contentWindow?.postMessage('ask', '*');
+}
+
+/* A form is sent once. */
+document.addEventListener('submit', (event) => {
+  if (event.target.method !== 'post') return;
+  if (event.target.dataset.sent === 'yes') event.preventDefault();
+  event.target.dataset.sent = 'yes';
+  event.submitter?.setAttribute('aria-busy', 'true');
+});
+addEventListener('pageshow', () => {
+  for (const form of document.forms) delete form.dataset.sent;
+  for (const button of document.querySelectorAll('[aria-busy]')) button.removeAttribute('aria-busy');
+});
+
+/* The map of a subnet: which block is where one points, and the way into it. */
+function placeOnCurve(side, column, row) {
+  let [x, y, place] = [column, row, 0];
+  for (let size = side / 2; size >= 1; size /= 2) {
+    const [right, up] = [x & size ? 1 : 0, y & size ? 1 : 0];
+    place += size * size * ((3 * right) ^ up);
+    if (up === 1) continue;
+    if (right === 1) [x, y] = [side - 1 - x, side - 1 - y];
+    [x, y] = [y, x];
+  }
+  return place;
+}
+
+function addressText(version, value) {
+  const [bits, size] = version === '4' ? [8n, 4] : [16n, 8];
+  const parts = Array.from(
+    { length: size },
+    (_, at) => (value >> (bits * BigInt(size - 1 - at))) & ((1n << bits) - 1n),
+  );
+  if (version === '4') return parts.join('.');
+  return parts
+    .map((part) => part.toString(16))
+    .join(':')
+    .replace(/(^|:)0(:0)+(:|$)/, '::');
+}
+
+function blockAt({ clientX, clientY, target }) {
+  const map = target.closest?.('.map svg');
+  if (!map?.dataset.first) return undefined;
+  const { version, first, length, columns, rows, left, into } = map.dataset;
+  const box = map.getBoundingClientRect();
+  const { width, height } = map.viewBox.baseVal;
+  const x = Math.floor((((clientX - box.left) / box.width) * width - left) / ((width - left) / columns));
+  const y = Math.floor((((clientY - box.top) / box.height) * height) / (height / rows));
+  if (x < 0 || y < 0 || x >= columns || y >= rows) return undefined;
+  const place = into === undefined ? y * columns + x : placeOnCurve(Number(columns), y, x);
+  const bits = version === '4' ? 32 : 128;
+  const address = addressText(version, BigInt(first) + (BigInt(place) << BigInt(bits - length)));
+  const isAddress = Number(length) === bits;
+  return { text: isAddress ? address : `${address}/${length}`, isAddress, into };
+}
+
+document.addEventListener('pointermove', (event) => {
+  const output = document.getElementById('pointed-at');
+  if (output === null) return;
+  const state = document.elementsFromPoint(event.clientX, event.clientY).find(({ dataset }) => dataset.state);
+  const text = blockAt(event)?.text ?? '';
+  output.textContent = state === undefined || text === '' ? text : `${text}: ${state.dataset.state}`;
+});
+document.addEventListener('click', (event) => {
+  const block = blockAt(event);
+  if (block?.into === undefined || block.isAddress || event.detail === 0) return;
+  event.preventDefault();
+  const address = new URL(block.into, location);
+  address.searchParams.set('block', block.text);
+  location.assign(address);
+});
+
+/* Keys: / searches, g and a letter goes there, j and k go through rows, ? tells. */
+let waitsForLetter = false;
+
+function isTyping(target) {
+  return target.isContentEditable || ['INPUT', 'TEXTAREA', 'SELECT'].includes(target.tagName);
+}
+
+function moveInRows(step) {
+  const links = [...document.querySelectorAll('main tbody tr')]
+    .map((row) => row.querySelector('a, button'))
+    .filter(Boolean);
+  const at = links.findIndex((link) => link.closest('tr').contains(document.activeElement));
+  links[Math.min(links.length - 1, Math.max(0, at + step))]?.focus();
+}
+
+function showKeys() {
+  const known = document.getElementById('keys');
+  if (known !== null) {
+    known.remove();
+    return;
+  }
+  const box = document.createElement('dialog');
+  box.id = 'keys';
+  const list = document.createElement('dl');
+  const keys = [
+    ['/', 'Search'],
+    ['j k', 'Next and previous row'],
+    ['?', 'These keys'],
+  ];
+  for (const { dataset, textContent } of document.querySelectorAll('[data-key]'))
+    keys.push([`g ${dataset.key}`, textContent]);
+  for (const pressed of document.querySelectorAll('[data-press]'))
+    keys.push([pressed.dataset.press, pressed.textContent || (pressed.labels?.[0]?.textContent ?? '')]);
+  for (const [key, meaning] of keys) {
+    const [term, text] = [document.createElement('dt'), document.createElement('dd')];
+    term.textContent = key;
+    text.textContent = meaning;
+    list.append(term, text);
+  }
+  box.append(list);
+  box.addEventListener('close', () => box.remove());
+  document.body.append(box);
+  box.showModal();
+}
+
+document.addEventListener('keydown', (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
+  const { key } = event;
+  if (waitsForLetter) {
+    waitsForLetter = false;
+    document.querySelector(`[data-key="${CSS.escape(key)}"]`)?.click();
+    return;
+  }
+  const pressed = document.querySelector(`[data-press="${CSS.escape(key)}"]`);
+  if (pressed !== null) {
+    event.preventDefault();
+    pressed.focus();
+    if (pressed.tagName !== 'INPUT') pressed.click();
+  } else if (key === 'g') waitsForLetter = true;
+  else if (key === '/') {
+    event.preventDefault();
+    document.getElementById('search')?.focus();
+  } else if (key === 'j') moveInRows(1);
+  else if (key === 'k') moveInRows(-1);
+  else if (key === '?') showKeys();
+});

@@ -1,0 +1,292 @@
+import type { Temporal } from '@js-temporal/polyfill';
+import type { JSX } from 'preact';
+import type { AdminSession, AdminToken } from '../../../../commands/ip-control/administrator-state.ts';
+import { ADMIN_ROLES, SCOPES_OF_ROLE } from '../../../../domain/ip-control/admin-roles.ts';
+import type { AdministratorView } from '../../../../projections/ip-control/administrator-view.ts';
+import type { Crumb, Page } from '../page.ts';
+import { Badge } from '../parts/badge.tsx';
+import { Facts } from '../parts/facts.tsx';
+import { ActionButton, Choice, Field, Form, type FormErrors } from '../parts/form.tsx';
+import { Live } from '../parts/live.tsx';
+import { type Column, Table } from '../parts/table.tsx';
+import { Code, When } from '../parts/text.tsx';
+
+const LIST: Crumb = { name: 'Accounts', href: '/admin/accounts' };
+
+/** All accounts. */
+export function accountListPage({
+  accounts,
+  mayCreate,
+  now,
+}: Readonly<{ accounts: readonly AdministratorView[]; mayCreate: boolean; now: Temporal.Instant }>): Page {
+  const columns: readonly Column<AdministratorView>[] = [
+    { key: 'name', name: 'Name', cell: ({ name }) => <a href={`/admin/accounts/${name}`}>{name}</a> },
+    { key: 'role', name: 'Role', cell: ({ role }) => role },
+    { key: 'state', name: 'State', cell: (account) => <AccountState account={account} /> },
+    {
+      key: 'factor',
+      name: 'Second factor',
+      cell: ({ secondFactor }) => (secondFactor === null ? null : <Badge state="ok">set up</Badge>),
+    },
+    {
+      key: 'login',
+      name: 'Last login',
+      cell: ({ lastLogin }) => (lastLogin === null ? 'never' : <When at={lastLogin} now={now} />),
+    },
+    { key: 'created', name: 'Created', cell: ({ createdAt }) => <When at={createdAt} now={now} /> },
+  ];
+  const table = (
+    <Table
+      caption="Accounts"
+      columns={columns}
+      rows={accounts}
+      keyOf={({ name }) => name}
+      empty="There are no accounts."
+    />
+  );
+  return {
+    title: 'Accounts',
+    parts: { 'account-list': table },
+    body: (
+      <>
+        {mayCreate ? (
+          <p>
+            <a class="button primary" href="/admin/accounts/new">
+              New account
+            </a>
+          </p>
+        ) : null}
+        <Live id="account-list" topic="accounts" at="/admin/accounts">
+          {table}
+        </Live>
+      </>
+    ),
+  };
+}
+
+function AccountState({ account }: Readonly<{ account: AdministratorView }>): JSX.Element {
+  if (!account.isEnabled) return <Badge state="off">disabled</Badge>;
+  return account.isTemporary ? <Badge state="busy">password to be changed</Badge> : <Badge state="ok">enabled</Badge>;
+}
+
+const ROLE_OPTIONS = ADMIN_ROLES.map((role) => ({ value: role, text: role }));
+
+/** What each role may do, under the choice of one. */
+function RoleScopes(): JSX.Element {
+  return (
+    <dl class="facts hint">
+      {ADMIN_ROLES.map((role) => (
+        <>
+          <dt>{role}</dt>
+          <dd>{SCOPES_OF_ROLE[role].join(', ')}</dd>
+        </>
+      ))}
+    </dl>
+  );
+}
+
+/** A new account. */
+export function accountFormPage({
+  name,
+  role,
+  errors,
+}: Readonly<{ name: string; role: string; errors: FormErrors }>): Page {
+  return {
+    title: 'New account',
+    crumbs: [LIST],
+    ...(Object.keys(errors).length > 0 ? { status: 422 } : {}),
+    body: (
+      <Form action="/admin/accounts/new" errors={errors} submit="Create account" cancel="/admin/accounts">
+        <Field name="name" label="Name" value={name} errors={errors} isRequired autofocus hint="a–z 0–9 _ . -" />
+        <Choice name="role" label="Role" value={role} options={ROLE_OPTIONS} errors={errors} />
+        <RoleScopes />
+      </Form>
+    ),
+  };
+}
+
+export type AccountPageView = Readonly<{
+  account: AdministratorView;
+  sessions: readonly AdminSession[];
+  tokens: readonly AdminToken[];
+  mayChange: boolean;
+  /** It is the one who looks. */
+  isOwn: boolean;
+  now: Temporal.Instant;
+  errors: FormErrors;
+  /** Made just now, shown this once. */
+  password?: string;
+}>;
+
+/** One account, as those see it who look after accounts. */
+export function accountPage(view: AccountPageView): Page {
+  const { account, sessions, tokens, mayChange, isOwn, now, errors, password } = view;
+  const base = `/admin/accounts/${account.name}`;
+  return {
+    title: account.name,
+    crumbs: [LIST],
+    ...(Object.keys(errors).length > 0 ? { status: 422 } : {}),
+    body: (
+      <>
+        {password === undefined ? null : (
+          <section class="once" aria-label="Password">
+            <p>
+              <strong>Password</strong>, shown this once; it must be changed at the next login:
+            </p>
+            <p>
+              <code data-copy>{password}</code>
+            </p>
+          </section>
+        )}
+        <AccountFacts account={account} now={now} />
+        {isOwn ? (
+          <p>
+            This is you: <a href="/admin/account">your own pages</a> have your password and second factor.
+          </p>
+        ) : null}
+        {mayChange ? <AccountActions base={base} account={account} errors={errors} /> : null}
+        <h2>Sessions</h2>
+        <SessionTable sessions={sessions} now={now} endAt={mayChange ? base : undefined} own={undefined} />
+        <h2>Tokens of the administration API</h2>
+        <AdminTokenTable tokens={tokens} now={now} />
+      </>
+    ),
+  };
+}
+
+/** What there is to know of an account. */
+export function AccountFacts({
+  account,
+  now,
+}: Readonly<{ account: AdministratorView; now: Temporal.Instant }>): JSX.Element {
+  const { role, secondFactor, lastLogin, createdAt } = account;
+  return (
+    <Facts
+      facts={[
+        ['State', <AccountState account={account} />],
+        ['Role', role],
+        [
+          'Second factor',
+          secondFactor === null ? 'none' : `set up, ${secondFactor.recoveryCodes.length} recovery codes left`,
+        ],
+        ['Last login', lastLogin === null ? 'never' : <When at={lastLogin} now={now} />],
+        ['Created', <When at={createdAt} now={now} />],
+      ]}
+    />
+  );
+}
+
+function AccountActions({
+  base,
+  account,
+  errors,
+}: Readonly<{ base: string; account: AdministratorView; errors: FormErrors }>): JSX.Element {
+  return (
+    <>
+      <div class="inline">
+        {account.isEnabled ? (
+          <ActionButton action={`${base}/disable`} id="disable" label="Disable" isDangerous />
+        ) : (
+          <ActionButton action={`${base}/enable`} id="enable" label="Enable" />
+        )}
+        <ActionButton action={`${base}/reset-password`} id="reset" label="Reset password" />
+        {account.secondFactor === null ? null : (
+          <ActionButton
+            action={`${base}/remove-second-factor`}
+            id="remove-factor"
+            label="Remove second factor"
+            isDangerous
+          />
+        )}
+      </div>
+      <h2>Role</h2>
+      <Form action={`${base}/role`} errors={errors} submit="Choose role">
+        <Choice name="role" label="Role" value={account.role} options={ROLE_OPTIONS} errors={errors} />
+        <RoleScopes />
+      </Form>
+    </>
+  );
+}
+
+/** Where an account is logged in; `endAt`: where a session may be ended. */
+export function SessionTable({
+  sessions,
+  now,
+  endAt,
+  own,
+}: Readonly<{
+  sessions: readonly AdminSession[];
+  now: Temporal.Instant;
+  endAt: string | undefined;
+  /** The session of the one who looks. */
+  own: string | undefined;
+}>): JSX.Element {
+  const columns: readonly Column<AdminSession>[] = [
+    { key: 'id', name: 'Session', cell: ({ sessionId }) => <Code>{sessionId.slice(0, 8)}</Code> },
+    { key: 'until', name: 'Ends', cell: ({ until }) => <When at={until} now={now} /> },
+    {
+      key: 'own',
+      name: 'This one',
+      cell: ({ sessionId }) => (sessionId === own ? <Badge state="ok">this one</Badge> : null),
+    },
+    ...(endAt === undefined
+      ? []
+      : [
+          {
+            key: 'actions',
+            name: 'Actions',
+            isHeadingHidden: true,
+            cell: ({ sessionId }: AdminSession) =>
+              sessionId === own ? null : (
+                <ActionButton
+                  action={`${endAt}/sessions/${sessionId}/end`}
+                  id={`end-${sessionId}`}
+                  label="End"
+                  isDangerous
+                />
+              ),
+          } as const,
+        ]),
+  ];
+  return (
+    <Table
+      caption="Sessions"
+      columns={own === undefined ? columns.filter(({ key }) => key !== 'own') : columns}
+      rows={sessions}
+      keyOf={({ sessionId }) => sessionId}
+      empty="Nobody is logged in with this account."
+    />
+  );
+}
+
+/** Tokens for the administration API. */
+export function AdminTokenTable({
+  tokens,
+  now,
+  revokeAt,
+}: Readonly<{ tokens: readonly AdminToken[]; now: Temporal.Instant; revokeAt?: string }>): JSX.Element {
+  const columns: readonly Column<AdminToken>[] = [
+    { key: 'label', name: 'Label', cell: ({ label }) => (label === '' ? null : label) },
+    { key: 'id', name: 'Id', cell: ({ tokenId }) => <Code>{tokenId.slice(0, 8)}</Code> },
+    { key: 'scopes', name: 'Scopes', cell: ({ scopes }) => scopes.join(', ') },
+    { key: 'until', name: 'Runs out', cell: ({ until }) => <When at={until} now={now} /> },
+    ...(revokeAt === undefined
+      ? []
+      : [
+          {
+            key: 'actions',
+            name: 'Actions',
+            isHeadingHidden: true,
+            cell: ({ tokenId }: AdminToken) => (
+              <ActionButton
+                action={`${revokeAt}/${tokenId}/revoke`}
+                id={`revoke-${tokenId}`}
+                label="Revoke"
+                isDangerous
+              />
+            ),
+          } as const,
+        ]),
+  ];
+  return <Table caption="Tokens" columns={columns} rows={tokens} keyOf={({ tokenId }) => tokenId} empty="No tokens." />;
+}

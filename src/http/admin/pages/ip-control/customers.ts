@@ -1,0 +1,390 @@
+import { createCustomer, DEFAULT_SETTINGS, updateCustomer } from '../../../../application/ip-control/customers.ts';
+import {
+  customerById,
+  customerNames,
+  customerRows,
+  regionNames,
+  type SubnetRow,
+  subnetById,
+  subnetRows,
+} from '../../../../application/ip-control/customer-lists.ts';
+import {
+  customerActivity,
+  type CustomerActivityDependencies,
+} from '../../../../application/ip-control/customer-activity.ts';
+import { addSubnet, removeSubnet } from '../../../../application/ip-control/subnets.ts';
+import { issueToken, revokeToken } from '../../../../application/ip-control/tokens.ts';
+import type { Application } from '../../../../application/application.ts';
+import { isRefusal, type Refusal } from '../../../../kernel/decider.ts';
+import type { CustomerView } from '../../../../projections/ip-control/customer-view.ts';
+import { mayDo } from '../../access.ts';
+import { fieldOf, notFoundPage, type PageAnswer, type PageAsk, type PageRoute } from '../page.ts';
+import type { FormErrors } from '../parts/form.tsx';
+import { listQueryOf, pageOfRows } from '../parts/list.tsx';
+import { customerFormPage, NameCheck, settingsOfValues, valuesOfForm, valuesOfSettings } from './customer-form.tsx';
+import { customerListPage } from './customer-list.tsx';
+import {
+  customerPage,
+  customerSubnetsPage,
+  customerTokensPage,
+  type RegionPart,
+  releasePage,
+} from './customer-page.tsx';
+
+export type CustomerPagesDependencies = CustomerActivityDependencies &
+  Pick<Application, 'secrets' | 'ids' | 'clock'> &
+  Readonly<{
+    /** Resolves when the views show everything that was recorded until now. */
+    shown: () => Promise<void>;
+  }>;
+
+/** The pages of customers, their tokens and their subnets. */
+export function customerPages(application: CustomerPagesDependencies): readonly PageRoute[] {
+  return [...accountPages(application), ...tokenPages(application), ...subnetPages(application)];
+}
+
+function accountPages(application: CustomerPagesDependencies): readonly PageRoute[] {
+  return [
+    { method: 'GET', path: '/customers', scope: 'read', handle: (ask) => list(ask, application) },
+    {
+      method: 'GET',
+      path: '/customers/name-check',
+      scope: 'read',
+      handle: async ({ query }) => {
+        const check = NameCheck({ name: fieldOf(query, 'name') });
+        return { page: { title: 'Names of lists', body: check, parts: { 'name-check': check } } };
+      },
+    },
+    {
+      method: 'GET',
+      path: '/customers/new',
+      scope: 'customers:write',
+      handle: async () => {
+        const values = valuesOfSettings('', DEFAULT_SETTINGS);
+        return { page: customerFormPage({ customer: undefined, values, errors: {} }) };
+      },
+    },
+    {
+      method: 'POST',
+      path: '/customers/new',
+      scope: 'customers:write',
+      needsFreshPassword: hasWebhook,
+      handle: (ask) => create(ask, application),
+    },
+    {
+      method: 'GET',
+      path: '/customers/{id}',
+      scope: 'read',
+      handle: (ask) => withCustomer(ask, application, (customer) => show(customer, ask, application)),
+    },
+    {
+      method: 'GET',
+      path: '/customers/{id}/edit',
+      scope: 'customers:write',
+      handle: (ask) =>
+        withCustomer(ask, application, async (customer) => {
+          const values = valuesOfSettings(customer.name, customer.settings);
+          return { page: customerFormPage({ customer, values, errors: {} }) };
+        }),
+    },
+    {
+      method: 'POST',
+      path: '/customers/{id}/edit',
+      scope: 'customers:write',
+      needsFreshPassword: hasWebhook,
+      handle: (ask) => withCustomer(ask, application, (customer) => save(customer, ask, application)),
+    },
+    {
+      method: 'POST',
+      path: '/customers/{id}/webhook-secret',
+      scope: 'webhooks:write',
+      needsFreshPassword: true,
+      handle: (ask) => withCustomer(ask, application, (customer) => rotateSecret(customer, ask, application)),
+    },
+  ];
+}
+
+async function rotateSecret(
+  customer: CustomerView,
+  ask: PageAsk,
+  application: CustomerPagesDependencies,
+): Promise<PageAnswer> {
+  const wanted = { customer: customer.customerId, changes: {}, rotateWebhookSecret: true, immediately: false };
+  const updated = await updateCustomer(wanted, ask.context, application);
+  if (isRefusal(updated)) return refusedPage(updated);
+  await application.shown();
+  return show(customer, ask, application, updated.webhookSecrets.secret);
+}
+
+/** A customer's first webhook makes its secret, which the page shows. */
+function hasWebhook(form: PageAsk['form']): boolean {
+  return fieldOf(form, 'webhook_url').trim() !== '';
+}
+
+function tokenPages(application: CustomerPagesDependencies): readonly PageRoute[] {
+  const tokens = (customer: CustomerView, { principal }: PageAsk, errors: FormErrors = {}): PageAnswer => ({
+    page: customerTokensPage({
+      customer,
+      mayIssue: mayDo(principal, 'tokens:write'),
+      now: application.clock.now(),
+      errors,
+    }),
+  });
+  return [
+    {
+      method: 'GET',
+      path: '/customers/{id}/tokens',
+      scope: 'read',
+      handle: (ask) => withCustomer(ask, application, async (customer) => tokens(customer, ask)),
+    },
+    {
+      method: 'POST',
+      path: '/customers/{id}/tokens',
+      scope: 'tokens:write',
+      needsFreshPassword: true,
+      handle: (ask) => withCustomer(ask, application, (customer) => issue(customer, ask, application)),
+    },
+    {
+      method: 'POST',
+      path: '/customers/{id}/tokens/{token}/revoke',
+      scope: 'tokens:write',
+      handle: (ask) =>
+        withCustomer(ask, application, async ({ customerId, tokens: known }) => {
+          const token = known.find(({ tokenId }) => tokenId === ask.params['token']);
+          if (token === undefined) return notFoundPage('There is no such token of this customer.');
+          const revoked = await revokeToken({ tokenId: token.tokenId, customer: customerId }, ask.context, application);
+          if (isRefusal(revoked)) return refusedPage(revoked);
+          await application.shown();
+          const text = `The token ${token.label === '' ? token.tokenId : token.label} is worth nothing any more.`;
+          return { goTo: `/admin/customers/${customerId}/tokens`, message: { kind: 'ok', text } };
+        }),
+    },
+  ];
+}
+
+function subnetPages(application: CustomerPagesDependencies): readonly PageRoute[] {
+  return [
+    {
+      method: 'GET',
+      path: '/customers/{id}/subnets',
+      scope: 'read',
+      handle: (ask) =>
+        withCustomer(ask, application, (customer) =>
+          subnets(customer, ask, application, { cidr: '', region: '', asn: '', metro: '' }, {}),
+        ),
+    },
+    {
+      method: 'POST',
+      path: '/customers/{id}/subnets',
+      scope: 'subnets:write',
+      handle: (ask) => withCustomer(ask, application, (customer) => assign(customer, ask, application)),
+    },
+    {
+      method: 'GET',
+      path: '/customers/{id}/subnets/{subnet}/release',
+      scope: 'subnets:write',
+      handle: (ask) =>
+        withSubnet(ask, application, async (customer, row) => ({ page: releasePage({ customer, row }) })),
+    },
+    {
+      method: 'POST',
+      path: '/customers/{id}/subnets/{subnet}/release',
+      scope: 'subnets:write',
+      handle: (ask) =>
+        withSubnet(ask, application, async ({ customerId }, { subnetId }) => {
+          const removed = await removeSubnet(String(subnetId), ask.context, application);
+          if (isRefusal(removed)) return refusedPage(removed);
+          await application.shown();
+          const message = { kind: 'ok', text: `${removed.cidr} is released.` } as const;
+          return { goTo: `/admin/customers/${customerId}/subnets`, message };
+        }),
+    },
+  ];
+}
+
+/** Does something with the customer that an address names. */
+export async function withCustomer(
+  { params }: PageAsk,
+  application: Parameters<typeof customerById>[1],
+  work: (customer: CustomerView) => Promise<PageAnswer>,
+): Promise<PageAnswer> {
+  const customer = await customerById(params['id'] ?? '', application);
+  return isRefusal(customer) ? notFoundPage(customer.because) : work(customer);
+}
+
+async function withSubnet(
+  ask: PageAsk,
+  application: CustomerPagesDependencies,
+  work: (customer: CustomerView, row: SubnetRow) => Promise<PageAnswer>,
+): Promise<PageAnswer> {
+  return withCustomer(ask, application, async (customer) => {
+    const row = await subnetById(customer.customerId, ask.params['subnet'] ?? '', application);
+    return isRefusal(row) ? notFoundPage(row.because) : work(customer, row);
+  });
+}
+
+async function list(
+  { query: fields, principal, request }: PageAsk,
+  application: CustomerPagesDependencies,
+): Promise<PageAnswer> {
+  const query = listQueryOf(fields, 'name');
+  const found = await customerNames(query.q, application);
+  const sorted = found.toSorted((a, b) => (query.isDescending ? -1 : 1) * a.name.localeCompare(b.name, 'en'));
+  const { shown, next, total } = pageOfRows(sorted, query, ({ customerId }) => String(customerId));
+  const rows = await customerRows(shown, application);
+  const mayCreate = mayDo(principal, 'customers:write');
+  return { page: customerListPage({ query, rows, total, next, mayCreate, address: request.originalUrl }) };
+}
+
+async function create(
+  { form, context, principal }: PageAsk,
+  application: CustomerPagesDependencies,
+): Promise<PageAnswer> {
+  const values = valuesOfForm(form);
+  const again = (errors: FormErrors): PageAnswer => ({
+    page: customerFormPage({ customer: undefined, values, errors }),
+  });
+  const parsed = settingsOfValues(values);
+  if ('errors' in parsed) return again(parsed.errors);
+  const created = await createCustomer({ name: values.name, settings: parsed.settings }, context, application);
+  if (isRefusal(created)) return again(formErrors(created));
+  await application.shown();
+  const { customerId, name } = created.customer;
+  const message = { kind: 'ok', text: `${name} is registered. Next: a subnet and a token.` } as const;
+  const { secret } = created.webhookSecrets;
+  if (secret === undefined) return { goTo: `/admin/customers/${customerId}`, message };
+  const customer = await customerById(String(customerId), application);
+  if (isRefusal(customer)) return refusedPage(customer);
+  return { page: await shownPage(customer, principal, application, secret), message };
+}
+
+async function show(
+  customer: CustomerView,
+  { principal }: PageAsk,
+  application: CustomerPagesDependencies,
+  webhookSecret?: string,
+): Promise<PageAnswer> {
+  return { page: await shownPage(customer, principal, application, webhookSecret) };
+}
+
+async function shownPage(
+  customer: CustomerView,
+  principal: PageAsk['principal'],
+  application: CustomerPagesDependencies,
+  webhookSecret?: string,
+) {
+  const regions = regionParts(await subnetRows(customer.customerId, application));
+  return customerPage({
+    customer,
+    regions,
+    activity: await customerActivity(customer, application),
+    mayEdit: mayDo(principal, 'customers:write'),
+    mayRotate: mayDo(principal, 'webhooks:write'),
+    now: application.clock.now(),
+    ...(webhookSecret === undefined ? {} : { webhookSecret }),
+  });
+}
+
+/** Subnets together, by region. */
+function regionParts(rows: readonly SubnetRow[]): readonly RegionPart[] {
+  const parts = new Map<number, RegionPart>();
+  for (const { regionId, region, counts } of rows) {
+    const before = parts.get(regionId) ?? { region, regionId, subnets: 0, disabled: 0n, pending: 0n };
+    parts.set(regionId, {
+      ...before,
+      subnets: before.subnets + 1,
+      disabled: before.disabled + counts.disabled,
+      pending: before.pending + counts.pending,
+    });
+  }
+  return [...parts.values()];
+}
+
+async function save(
+  customer: CustomerView,
+  { form, context, principal }: PageAsk,
+  application: CustomerPagesDependencies,
+): Promise<PageAnswer> {
+  const values = { ...valuesOfForm(form), name: customer.name };
+  const again = (errors: FormErrors): PageAnswer => ({ page: customerFormPage({ customer, values, errors }) });
+  const parsed = settingsOfValues(values);
+  if ('errors' in parsed) return again(parsed.errors);
+  const { customerId } = customer;
+  const wanted = {
+    customer: customerId,
+    changes: parsed.settings,
+    rotateWebhookSecret: false,
+    immediately: false,
+  };
+  const updated = await updateCustomer(wanted, context, application);
+  if (isRefusal(updated)) return again(formErrors(updated));
+  await application.shown();
+  const text = updated.isChanged ? 'The settings are saved.' : 'Nothing was changed.';
+  const message = { kind: 'ok', text } as const;
+  const { secret } = updated.webhookSecrets;
+  if (secret === undefined) return { goTo: `/admin/customers/${customerId}`, message };
+  const after = await customerById(String(customerId), application);
+  return isRefusal(after)
+    ? refusedPage(after)
+    : { page: await shownPage(after, principal, application, secret), message };
+}
+
+async function issue(
+  customer: CustomerView,
+  { form, context, request }: PageAsk,
+  application: CustomerPagesDependencies,
+): Promise<PageAnswer> {
+  const now = application.clock.now();
+  const wanted = { customer: customer.customerId, label: fieldOf(form, 'label').trim() };
+  const issued = await issueToken(wanted, context, application);
+  if (isRefusal(issued))
+    return { page: customerTokensPage({ customer, mayIssue: true, now, errors: formErrors(issued) }) };
+  await application.shown();
+  const after = await customerById(String(customer.customerId), application);
+  if (isRefusal(after)) return refusedPage(after);
+  const apiUrl = `${request.protocol}://${request.get('host') ?? 'edgeward'}/api/v1`;
+  const shown = { token: issued.token, apiUrl };
+  return { page: customerTokensPage({ customer: after, mayIssue: true, now, errors: {}, issued: shown }) };
+}
+
+async function subnets(
+  customer: CustomerView,
+  { principal }: PageAsk,
+  application: CustomerPagesDependencies,
+  values: Readonly<Record<'cidr' | 'region' | 'asn' | 'metro', string>>,
+  errors: FormErrors,
+): Promise<PageAnswer> {
+  const [rows, regions] = await Promise.all([subnetRows(customer.customerId, application), regionNames(application)]);
+  const mayAssign = mayDo(principal, 'subnets:write');
+  return { page: customerSubnetsPage({ customer, rows, regions: [...regions.values()], mayAssign, values, errors }) };
+}
+
+async function assign(
+  customer: CustomerView,
+  ask: PageAsk,
+  application: CustomerPagesDependencies,
+): Promise<PageAnswer> {
+  const text = (name: string): string => fieldOf(ask.form, name).trim();
+  const values = { cidr: text('cidr'), region: text('region'), asn: text('asn'), metro: text('metro') };
+  const wanted = {
+    ...values,
+    customer: customer.customerId,
+    asn: Number(values.asn === '' ? Number.NaN : values.asn),
+  };
+  const added = await addSubnet(wanted, ask.context, application);
+  if (isRefusal(added)) return subnets(customer, ask, application, values, formErrors(added));
+  await application.shown();
+  const message = { kind: 'ok', text: `${added.cidr} is assigned in ${added.region ?? 'its region'}.` } as const;
+  return { goTo: `/admin/customers/${customer.customerId}/subnets`, message };
+}
+
+/** A refusal beside the field that it is about. */
+function formErrors({ field, because }: Refusal): FormErrors {
+  return { [FIELD_NAMES[field ?? ''] ?? field ?? '']: because };
+}
+
+const FIELD_NAMES: Readonly<Record<string, string>> = { webhookUrl: 'webhook_url', customer: '' };
+
+function refusedPage({ because }: Refusal): PageAnswer {
+  return { problem: { status: 409, title: 'Not done', because } };
+}

@@ -1,0 +1,260 @@
+import type { Temporal } from '@js-temporal/polyfill';
+import type { JSX } from 'preact';
+import type { LoggedCommit } from '../../../../application/ip-control/commits.ts';
+import type { RegionStanding, RouterStanding } from '../../../../application/ip-control/region-standing.ts';
+import type { Crumb, Page } from '../page.ts';
+import { Badge } from '../parts/badge.tsx';
+import { ActionButton, Check, Choice, Field, Form, type FormErrors, TextArea } from '../parts/form.tsx';
+import { Live } from '../parts/live.tsx';
+import { type Column, Table } from '../parts/table.tsx';
+import { count, When } from '../parts/text.tsx';
+import { commitColumns } from './commit-list.tsx';
+
+export const REGIONS: Crumb = { name: 'Regions', href: '/admin/regions' };
+
+const POLICIES: Readonly<Record<string, string>> = {
+  each: 'each router for itself',
+  'all-or-nothing': 'all routers or none',
+};
+
+/** How commits treat the routers of a region, in words. */
+export function policyText(policy: string): string {
+  return POLICIES[policy] ?? policy;
+}
+
+/** Where a router's page is. */
+export function routerAt(regionId: number, router: string): string {
+  return `/admin/regions/${regionId}/routers/${encodeURIComponent(router)}`;
+}
+
+export type RegionListView = Readonly<{
+  regions: readonly RegionStanding[];
+  policies: readonly string[];
+  mayWrite: boolean;
+  values: Readonly<{ name: string; policy: string }>;
+  errors: FormErrors;
+}>;
+
+const sumOf = (routers: readonly RouterStanding[], of: (router: RouterStanding) => number): number =>
+  routers.reduce((sum, router) => sum + of(router), 0);
+
+const LIST_COLUMNS: readonly Column<RegionStanding>[] = [
+  { key: 'name', name: 'Region', cell: ({ regionId, name }) => <a href={`/admin/regions/${regionId}`}>{name}</a> },
+  { key: 'policy', name: 'Policy', cell: ({ deployPolicy }) => policyText(deployPolicy) },
+  { key: 'routers', name: 'Routers', isNumber: true, cell: ({ routers }) => routers.length },
+  {
+    key: 'disabled',
+    name: 'Disabled',
+    isNumber: true,
+    cell: ({ routers }) => sumOf(routers, ({ phase }) => (phase === 'disabled' ? 1 : 0)),
+  },
+  {
+    key: 'drifted',
+    name: 'Drifted lists',
+    isNumber: true,
+    cell: ({ routers }) => sumOf(routers, ({ drifted }) => drifted.length),
+  },
+  {
+    key: 'unowned',
+    name: 'Lists of no customer',
+    isNumber: true,
+    cell: ({ routers }) => sumOf(routers, ({ unowned }) => unowned.length),
+  },
+];
+
+/** All regions, and a new one. */
+export function regionListPage({ regions, policies, mayWrite, values, errors }: RegionListView): Page {
+  const table = (
+    <Table
+      caption="Regions"
+      columns={LIST_COLUMNS}
+      rows={regions}
+      keyOf={({ regionId }) => String(regionId)}
+      empty="No regions yet. A region holds the routers that get the same lists: create one, then add its routers."
+    />
+  );
+  return {
+    title: 'Regions',
+    ...(Object.keys(errors).length > 0 ? { status: 422 } : {}),
+    parts: { 'region-list': table },
+    body: (
+      <>
+        <Live id="region-list" topic="routers" at="/admin/regions">
+          {table}
+        </Live>
+        {mayWrite ? (
+          <>
+            <h2>Create a region</h2>
+            <Form action="/admin/regions" errors={errors} submit="Create region">
+              <Field name="name" label="Name" value={values.name} errors={errors} isRequired />
+              <PolicyChoice value={values.policy} policies={policies} errors={errors} />
+            </Form>
+          </>
+        ) : null}
+      </>
+    ),
+  };
+}
+
+function PolicyChoice({
+  value,
+  policies,
+  errors,
+}: Readonly<{ value: string; policies: readonly string[]; errors: FormErrors }>): JSX.Element {
+  return (
+    <Choice
+      name="policy"
+      label="Policy"
+      value={value}
+      options={policies.map((policy) => ({ value: policy, text: policyText(policy) }))}
+      hint="Whether a commit counts on each router for itself, or on none until all have taken it."
+      errors={errors}
+    />
+  );
+}
+
+export type RegionPageView = Readonly<{
+  region: RegionStanding;
+  commits: readonly LoggedCommit[];
+  policies: readonly string[];
+  mayWrite: boolean;
+  now: Temporal.Instant;
+}>;
+
+/** One region: how its routers stand, and what went to them last. */
+export function regionPage({ region, commits, policies, mayWrite, now }: RegionPageView): Page {
+  const { regionId, name, deployPolicy, routers } = region;
+  const at = `/admin/regions/${regionId}`;
+  const parts = {
+    routers: (
+      <Table
+        caption="Routers"
+        columns={routerColumns(regionId, now)}
+        rows={routers}
+        keyOf={({ router }) => router}
+        empty="No routers yet: a commit of this region has nowhere to go until one is added."
+      />
+    ),
+    commits: (
+      <Table
+        caption="Latest commits"
+        columns={commitColumns(now)}
+        rows={commits}
+        keyOf={({ view }) => view.commitSetId}
+        empty="Nothing was deployed here yet."
+      />
+    ),
+  };
+  return {
+    title: name,
+    crumbs: [REGIONS],
+    parts,
+    body: (
+      <>
+        <div class="bar">
+          <h2>Routers</h2>
+          {mayWrite ? (
+            <a class="button" href={`${at}/add-router`}>
+              Add router
+            </a>
+          ) : null}
+        </div>
+        <Live id="routers" topic={`region:${regionId}`} at={at}>
+          {parts.routers}
+        </Live>
+        <h2>Latest commits</h2>
+        <Live id="commits" topic={`region:${regionId}`} at={at}>
+          {parts.commits}
+        </Live>
+        <p class="pager">
+          <a href={`/admin/commits?region=${regionId}`}>All commits of this region</a>
+        </p>
+        <h2>Policy</h2>
+        {mayWrite ? (
+          <Form action={`${at}/policy`} errors={{}} submit="Save policy">
+            <PolicyChoice value={deployPolicy} policies={policies} errors={{}} />
+          </Form>
+        ) : (
+          <p>{policyText(deployPolicy)}</p>
+        )}
+        {mayWrite && routers.length === 0 ? (
+          <>
+            <h2>Remove the region</h2>
+            <p>It has no routers. Where no subnet lies in it either, it can go, and its name is free again.</p>
+            <ActionButton action={`${at}/remove`} id="remove" label={`Remove ${name}`} isDangerous />
+          </>
+        ) : null}
+      </>
+    ),
+  };
+}
+
+function routerColumns(regionId: number, now: Temporal.Instant): readonly Column<RouterStanding>[] {
+  const when = (at: string | null | undefined): JSX.Element | null =>
+    at === null || at === undefined ? null : <When at={at} now={now} />;
+  return [
+    { key: 'router', name: 'Router', cell: ({ router }) => <a href={routerAt(regionId, router)}>{router}</a> },
+    { key: 'driver', name: 'Driver', cell: ({ driver }) => driver },
+    { key: 'state', name: 'State', cell: (router) => <RouterState router={router} /> },
+    { key: 'repair', name: 'Repair', cell: ({ repair }) => (repair ? 'on' : 'off') },
+    { key: 'drifted', name: 'Drifted lists', isNumber: true, cell: ({ drifted }) => drifted.length },
+    { key: 'unowned', name: 'Lists of no customer', isNumber: true, cell: ({ unowned }) => unowned.length },
+    { key: 'driftedAt', name: 'Last difference', cell: ({ upkeep }) => when(upkeep?.driftedAt) },
+    { key: 'repairedAt', name: 'Last repair', cell: ({ upkeep }) => when(upkeep?.repairedAt) },
+  ];
+}
+
+/** What is to be known first of a router. */
+export function RouterState({ router }: Readonly<{ router: RouterStanding }>): JSX.Element {
+  const { phase, drifted, unowned, unsaved, checks } = router;
+  if (phase === 'disabled') return <Badge state="off">disabled</Badge>;
+  if (phase === 'catching-up') return <Badge state="busy">catching up</Badge>;
+  if (checks > 0) return <Badge state="busy">being checked</Badge>;
+  if (drifted.length > 0) return <Badge state="warn">drifted</Badge>;
+  if (unsaved !== undefined) return <Badge state="warn">not saved</Badge>;
+  if (unowned.length > 0) return <Badge state="warn">{`${count(unowned.length)} of no customer`}</Badge>;
+  return <Badge state="ok">enabled</Badge>;
+}
+
+export type NewRouterValues = Readonly<{ router: string; driver: string; options: string; repair: boolean }>;
+
+/** The form of a new router. */
+export function newRouterPage({
+  region: { regionId, name },
+  drivers,
+  values,
+  errors,
+}: Readonly<{
+  region: Pick<RegionStanding, 'regionId' | 'name'>;
+  drivers: readonly string[];
+  values: NewRouterValues;
+  errors: FormErrors;
+}>): Page {
+  const at = `/admin/regions/${regionId}`;
+  return {
+    title: 'Add a router',
+    crumbs: [REGIONS, { name, href: at }],
+    ...(Object.keys(errors).length > 0 ? { status: 422 } : {}),
+    body: (
+      <Form action={`${at}/add-router`} errors={errors} submit="Add router" cancel={at}>
+        <Field name="router" label="Name" value={values.router} errors={errors} isRequired />
+        <Choice
+          name="driver"
+          label="Driver"
+          value={values.driver}
+          options={drivers.map((driver) => ({ value: driver, text: driver }))}
+          errors={errors}
+        />
+        <TextArea
+          name="options"
+          label="Options"
+          value={values.options}
+          errors={errors}
+          rows={6}
+          hint="One a line, such as host=192.0.2.1 or password=secret:router-edge1: a secret is named and never written here. Files and programs of the server are for the command line alone."
+        />
+        <Check name="repair" label="Put right what others change in our lists" isChecked={values.repair} />
+      </Form>
+    ),
+  };
+}

@@ -1,0 +1,200 @@
+import { scale, type ScaleDependencies } from '../application/worker-pools/apply-scaling.ts';
+import { pendingTasks } from '../application/worker-pools/pending-work.ts';
+import type { WorkersUrl } from '../domain/worker-pools/workers-url.ts';
+import { canonicalJson } from '../events/hash-chain.ts';
+import { levelOfFailure, ViewsBehind } from '../ports/event-store.ts';
+import type { ExpectedRun, SweepAccount, SweptAccount } from '../processes/worker-pools/sweep.ts';
+import { judgeSilence } from './silent-workers.ts';
+import type { Reached, ServerTools } from './process-wiring.ts';
+
+export type PoolEngineOptions = Readonly<{
+  sweepAccount: SweepAccount;
+  workersUrl: WorkersUrl;
+  /** Between two decisions, where nothing happens that asks for one. */
+  decideEveryMilliseconds: number;
+  reached: Reached;
+}>;
+
+/** Between two comparisons of one account with the log. */
+const SWEEP_MILLISECONDS = 60_000;
+/** What happens together is decided on together. */
+const DECISION_REST_MILLISECONDS = 1_000;
+const REACH_MILLISECONDS = 10_000;
+const RETRY_MILLISECONDS = 1_000;
+/** What an instance is expected to take from its creation to its first task, and to its first report at most. */
+const BOOT_TIMES = { bootSeconds: 120, bootTimeoutSeconds: 1_800 } as const;
+
+/** After these another decision may be due at once. */
+const BELLS: ReadonlySet<string> = new Set([
+  'WorkRequestSubmitted',
+  'WorkRequestReturned',
+  'WorkRequestCancelled',
+  'TaskFinished',
+  'WorkerConnected',
+  'InstanceReleased',
+  'WorkerPoolCreated',
+  'WorkerPoolEdited',
+  'WorkerPoolScopeAdmitted',
+  'ScopeWorkerPoolEdited',
+  'AssetConfigured',
+  'AssetCredentialsReplaced',
+]);
+
+/**
+ * Runs the pools for as long as one server leads: decides in its rhythm and on demand what to launch and to end, and compares each provider
+ * account with the log each minute. Accounts are looked at beside each other: one that hangs holds up itself.
+ */
+export async function runPoolEngine(
+  tools: ServerTools,
+  options: PoolEngineOptions,
+  stop: AbortSignal,
+  abort: AbortSignal,
+): Promise<void> {
+  const early = openBell();
+  await Promise.all([
+    decideOnAndOn(tools, options, stop, abort),
+    sweepOnAndOn(tools, options, early, stop, abort),
+    judgeSilenceOnceShown(),
+  ]);
+
+  /** The log tells of workers that were heard of before this server began; a judgement on half of it would be wrong. */
+  async function judgeSilenceOnceShown(): Promise<void> {
+    const end = await tools.store.end();
+    while (!stop.aborted && !(await options.reached(end, REACH_MILLISECONDS))) {
+      // Views that can't go on say so at once.
+      await tools.clock.wait(DECISION_REST_MILLISECONDS, stop).catch(() => undefined);
+    }
+    await judgeSilence(tools, early.ring, stop, abort);
+  }
+}
+
+async function decideOnAndOn(
+  tools: ServerTools,
+  options: PoolEngineOptions,
+  stop: AbortSignal,
+  abort: AbortSignal,
+): Promise<void> {
+  const { clock, log } = tools;
+  const bell = openBell();
+  const ringing = ringOnEvents(bell.ring, tools, stop);
+  while (!stop.aborted) {
+    bell.hush();
+    try {
+      await decide(tools, options);
+    } catch (error) {
+      if (!abort.aborted)
+        log[levelOfFailure(error)]({ error }, 'what to launch and to end could not be decided; trying again');
+    }
+    await clock.wait(DECISION_REST_MILLISECONDS, stop).catch(() => undefined);
+    await bell.rung(options.decideEveryMilliseconds - DECISION_REST_MILLISECONDS, clock, stop);
+  }
+  await ringing;
+}
+
+/** Resolves when the views that are kept in memory show all that the log holds by now. */
+async function viewsShow({ store }: Pick<ServerTools, 'store'>, reached: PoolEngineOptions['reached']): Promise<void> {
+  if (!(await reached(await store.end(), REACH_MILLISECONDS))) throw new ViewsBehind('the views are behind the log');
+}
+
+async function decide(tools: ServerTools, { workersUrl, reached }: PoolEngineOptions): Promise<void> {
+  const { aggregates, views, clock, ids } = tools;
+  const catchUp = (): Promise<void> => viewsShow(tools, reached);
+  const dependencies: ScaleDependencies = { ...aggregates, views, clock, ids, catchUp, workersUrl };
+  const context = { actor: 'system:scaling', requestId: `scaling/${clock.nowText()}` };
+  await catchUp();
+  const queue = pendingTasks((await views.openWork.list()).map(({ view }) => view));
+  await scale(queue, { ...BOOT_TIMES, dryRun: false }, context, dependencies);
+}
+
+/** An event that the reading leaves out costs the time until the next decision: what is decided goes by the views, not by what rang. */
+async function ringOnEvents(ring: () => void, { store, clock, log }: ServerTools, stop: AbortSignal): Promise<void> {
+  while (!stop.aborted) {
+    try {
+      for await (const page of store.follow(await store.end(), stop)) {
+        if (page.some(({ type }) => BELLS.has(type))) ring();
+      }
+    } catch (error) {
+      if (stop.aborted) return;
+      log.debug({ error }, 'what asks for a decision can not be seen; trying again');
+      await clock.wait(RETRY_MILLISECONDS, stop).catch(() => undefined);
+    }
+  }
+}
+
+type Bell = Readonly<{
+  ring: () => void;
+  hush: () => void;
+  /** Resolves when it has rung since it was hushed, or after the time, or on `stop`. */
+  rung: (milliseconds: number, clock: Pick<ServerTools['clock'], 'wait'>, stop: AbortSignal) => Promise<void>;
+}>;
+
+function openBell(): Bell {
+  let rung = new AbortController();
+  return {
+    ring: () => rung.abort(),
+    hush: () => void (rung = new AbortController()),
+    rung: (milliseconds, clock, stop) =>
+      clock.wait(Math.max(0, milliseconds), AbortSignal.any([rung.signal, stop])).catch(() => undefined),
+  };
+}
+
+async function sweepOnAndOn(
+  tools: ServerTools,
+  { sweepAccount, reached }: PoolEngineOptions,
+  early: Bell,
+  stop: AbortSignal,
+  abort: AbortSignal,
+): Promise<void> {
+  const { clock, log } = tools;
+  const underWay = new Map<string, Promise<void>>();
+  while (!stop.aborted) {
+    early.hush();
+    try {
+      await viewsShow(tools, reached);
+      for (const [place, account] of await sweptAccounts(tools)) {
+        // One that is not done with the round before has this one as well.
+        if (!underWay.has(place)) underWay.set(place, sweepOne(place, account));
+      }
+    } catch (error) {
+      if (!abort.aborted)
+        log[levelOfFailure(error)]({ error }, 'which provider accounts there are could not be read; trying again');
+    }
+    await early.rung(SWEEP_MILLISECONDS, clock, stop);
+  }
+  await Promise.all(underWay.values());
+
+  async function sweepOne(place: string, account: SweptAccount): Promise<void> {
+    try {
+      await sweepAccount(account, abort);
+    } catch (error) {
+      const fields = { account: account.providerAccount, error };
+      if (!abort.aborted) log.warn(fields, 'what a provider account holds could not be compared with the log');
+    } finally {
+      underWay.delete(place);
+    }
+  }
+}
+
+/** Every account as it is configured now, and as it was for the runs that have an instance: a region that was left still holds them. */
+async function sweptAccounts({ aggregates, views }: ServerTools): Promise<ReadonlyMap<string, SweptAccount>> {
+  const places = new Map<string, SweptAccount & Readonly<{ expected: ExpectedRun[] }>>();
+  const placeOf = (providerAccount: string, configuration: Readonly<Record<string, unknown>>) => {
+    const place = `${providerAccount} ${canonicalJson(configuration)}`;
+    const known = places.get(place) ?? { providerAccount, accountConfiguration: configuration, expected: [] };
+    places.set(place, known);
+    return known;
+  };
+  for (const { view } of await views.assets.list()) {
+    if (view.category === 'cloud-provider-account') placeOf(view.name, view.configuration);
+  }
+  for (const { view } of await views.workers.list()) {
+    if (view.instanceCreatedAt === null) continue;
+    const { instance } = (await aggregates.workers.state(view.worker)).state;
+    if (instance?.created === undefined) continue;
+    const { providerAccount, run, created } = instance;
+    const present = (await views.assets.get(providerAccount))?.configuration ?? {};
+    const { expected } = placeOf(providerAccount, instance.accountConfiguration ?? present);
+    expected.push({ worker: view.worker, run, instanceCreatedAt: created.instanceCreatedAt });
+  }
+  return places;
+}

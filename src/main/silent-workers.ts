@@ -1,0 +1,66 @@
+import type { WorkerView } from '../projections/worker-pools/worker-view.ts';
+import type { ServerTools } from './process-wiring.ts';
+
+/** What of a server the judgement needs. */
+export type SilenceTools = Pick<ServerTools, 'aggregates' | 'clock' | 'log' | 'lastHeard' | 'areShared'> &
+  Readonly<{ views: Pick<ServerTools['views'], 'workers'> }>;
+
+/** Three heartbeats that did not come. */
+const SUSPECT_MILLISECONDS = 60_000;
+/** By then the provider has been asked several times; an instance that is there and says nothing is ended, and its task given to another. */
+const GIVEN_UP_MILLISECONDS = 300_000;
+const LOOK_MILLISECONDS = 10_000;
+
+/**
+ * Looks for workers of which nothing is heard any more, until `stop` aborts. First they are given no work, and their provider is asked
+ * (`ask`): it may have taken the instance away. Who stays silent is given up. Times count from what this server has heard, at the earliest
+ * from when it began to lead; where other servers hear of workers as well, only those that this one has heard of are judged.
+ */
+export async function judgeSilence(
+  tools: SilenceTools,
+  ask: () => void,
+  stop: AbortSignal,
+  abort: AbortSignal,
+): Promise<void> {
+  const { views, clock, log } = tools;
+  const begun = clock.monotonicMilliseconds();
+  while (!stop.aborted) {
+    await clock.wait(LOOK_MILLISECONDS, stop).catch(() => undefined);
+    if (stop.aborted) return;
+    try {
+      for (const { view } of await views.workers.list()) await judge(view, begun, ask, tools);
+    } catch (error) {
+      if (!abort.aborted) log.error({ error }, 'which workers are silent could not be judged; trying again');
+    }
+  }
+}
+
+async function judge(view: WorkerView, begun: number, ask: () => void, tools: SilenceTools): Promise<void> {
+  const { aggregates, clock, lastHeard, areShared } = tools;
+  const { worker, pool, task, silentSince } = view;
+  // Only those that report to the service can fall silent: they have a token.
+  const { state } = await aggregates.workers.state(worker);
+  if ((pool === null ? state.tokenSha256 : state.instance?.tokenSha256) === undefined) return;
+  if (view.phase !== 'ready' && task === null) return;
+  const heard = lastHeard(worker);
+  if (heard === undefined && areShared) return;
+  const silent = clock.monotonicMilliseconds() - Math.max(heard ?? begun, begun);
+  const context = { actor: 'system:silent-workers', requestId: `silence/${worker}` };
+  const at = clock.nowText();
+  if (silent < SUSPECT_MILLISECONDS) {
+    if (silentSince !== null) await aggregates.workers.handle(worker, { type: 'RecordHeard', data: { at } }, context);
+    return;
+  }
+  if (silentSince === null) {
+    await aggregates.workers.handle(worker, { type: 'RecordSilence', data: { at } }, context);
+    ask();
+  }
+  if (silent < GIVEN_UP_MILLISECONDS) return;
+  const because = `nothing was heard of ${worker} for ${Math.round(silent / 60_000)} min`;
+  if (pool !== null) {
+    const end = { code: 'silent', because, forced: true, at };
+    await aggregates.workers.handle(worker, { type: 'RequestTermination', data: end }, context);
+  } else if (task !== null) {
+    await aggregates.workers.handle(worker, { type: 'LoseTask', data: { task: task.task, because, at } }, context);
+  }
+}

@@ -1,0 +1,43 @@
+import { openWorkDispatcher } from '../application/worker-pools/work-dispatcher.ts';
+import { DIRECTORY_ID } from '../commands/ip-control/directory.ts';
+import type { WorkerApiDependencies } from '../http/worker/worker-api.ts';
+import { BoundedMap } from '../kernel/bounded-map.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { Ids } from '../ports/ids.ts';
+import type { Log } from '../ports/log.ts';
+import { agentProgram } from './agent-program.ts';
+import type { Aggregates, OpenedViews } from './contexts.ts';
+import type { ServerTools } from './process-wiring.ts';
+import type { Stores } from './stores.ts';
+
+/** What serves workers, on every server, and what of it the leader's engine goes by. */
+export type WorkerService = Readonly<{
+  workerApi: WorkerApiDependencies;
+  /** Follows the work that waits until `signal` aborts. @throws StoreUnavailable */
+  run: (signal: AbortSignal) => Promise<void>;
+  forEngine: Pick<ServerTools, 'views' | 'isLogWhole' | 'lastHeard' | 'areShared'>;
+}>;
+
+const WORKERS_MAX = 100_000;
+
+/** Opens it. When workers were heard of is no event: of hundreds of them each says every few seconds that it is there. */
+export function openWorkerService(
+  aggregates: Aggregates,
+  views: OpenedViews,
+  { store, areShared }: Pick<Stores, 'store' | 'areShared'>,
+  { clock, ids, log }: Readonly<{ clock: Clock; ids: Ids; log: Log }>,
+): WorkerService {
+  const dispatcher = openWorkDispatcher({ ...aggregates, store, clock, log, views });
+  const heardAt = new BoundedMap<string, number>(WORKERS_MAX);
+  const heard = (worker: string): void => heardAt.set(worker, clock.monotonicMilliseconds());
+  return {
+    workerApi: { ...aggregates, clock, ids, dispatcher, heard, agentProgram },
+    run: dispatcher.run,
+    forEngine: {
+      views,
+      isLogWhole: async () => (await aggregates.directory.state(DIRECTORY_ID)).state.restored === undefined,
+      lastHeard: (worker) => heardAt.get(worker),
+      areShared,
+    },
+  };
+}

@@ -1,0 +1,149 @@
+import type { CommandContext } from '../../commands/aggregate.ts';
+import type { ProviderAccounts, WorkerPools, Workers } from '../../commands/worker-pools/aggregates.ts';
+import { canonicalJson } from '../../events/hash-chain.ts';
+import { epochMilliseconds } from '../../domain/instants.ts';
+import { isRefusal } from '../../kernel/decider.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { CloudInstance } from '../../ports/clouds.ts';
+import type { Log } from '../../ports/log.ts';
+import { VISIBLE_AFTER_MILLISECONDS } from './create-instance.ts';
+import type { AccountOfRun, WithAccount } from './provider-accounts.ts';
+
+/** A run that has an instance by the log. */
+export type ExpectedRun = Readonly<{ worker: string; run: string; instanceCreatedAt: string }>;
+
+/** One account with one configuration, and the runs that have an instance there by the log. */
+export type SweptAccount = AccountOfRun & Readonly<{ expected: readonly ExpectedRun[] }>;
+
+export type SweepDependencies = Readonly<{
+  workerPools: WorkerPools;
+  workers: Workers;
+  providerAccounts: ProviderAccounts;
+  withAccount: WithAccount;
+  installation: () => Promise<string>;
+  /** Every run that has a place in a pool. */
+  activeRuns: () => Promise<ReadonlySet<string>>;
+  /** Whether the log may be taken for the whole truth: a restored one does not know what came after its copy was made. */
+  isLogWhole: () => Promise<boolean>;
+  clock: Clock;
+  log: Log;
+}>;
+
+/** Compares one account with the log. */
+export type SweepAccount = (account: SweptAccount, signal: AbortSignal) => Promise<void>;
+
+/**
+ * Opens the comparison of provider accounts with the log, for one server's term. An instance of ours whose run is over or unknown is ended; a
+ * run whose instance is gone is closed. Both only when two listings, a minute and more apart, say the same of something that is older than
+ * the time in which a provider's reads may lag; a listing that fails says nothing.
+ */
+export function openSweep(dependencies: SweepDependencies): SweepAccount {
+  const sightings = new Map<string, Sightings>();
+  return async (account, signal) => {
+    const { providerAccount, accountConfiguration = {} } = account;
+    const place = `${providerAccount} ${canonicalJson(accountConfiguration)}`;
+    const seen = sightings.get(place) ?? { unknown: new Set(), missing: new Set() };
+    sightings.set(place, seen);
+    await sweep(account, seen, signal, dependencies);
+  };
+}
+
+/** What the listing before has shown: runs with an instance and without a place, and the other way round. */
+type Sightings = { unknown: ReadonlySet<string>; missing: ReadonlySet<string> };
+
+async function sweep(
+  account: SweptAccount,
+  before: Sightings,
+  signal: AbortSignal,
+  dependencies: SweepDependencies,
+): Promise<void> {
+  const { withAccount, installation, activeRuns, isLogWhole, clock, log } = dependencies;
+  const { providerAccount, expected } = account;
+  const context = { actor: 'system:sweep', requestId: `sweep/${providerAccount}` };
+  const mark = await installation();
+  // The provider first: what it shows and the log does not is no instance whose run was recorded meanwhile.
+  const listed = await withAccount(account, (cloud) => cloud.list(mark, signal));
+  const now = clock.now().epochMilliseconds;
+  const isOld = (createdAt: string): boolean => now - epochMilliseconds(createdAt) >= VISIBLE_AFTER_MILLISECONDS;
+  const unknown: CloudInstance[] = [];
+  for (const instance of listed) {
+    if (instance.state === 'ended') await closeEnded(instance, context, dependencies);
+    else if (isOld(instance.createdAt) && !(await isKnown(instance, dependencies))) unknown.push(instance);
+  }
+  const runs = new Set(listed.map(({ run }) => run));
+  const missing = expected.filter(({ run, instanceCreatedAt }) => !runs.has(run) && isOld(instanceCreatedAt));
+  const mayEnd = unknown.length === 0 || (await isLogWhole());
+  for (const instance of mayEnd ? unknown : []) {
+    if (!before.unknown.has(instance.run)) continue;
+    await endUnknown(account, instance, context, signal, dependencies);
+  }
+  for (const { worker, run } of missing) {
+    if (before.missing.has(run)) await closeVanished(worker, run, context, dependencies);
+  }
+  before.unknown = new Set(unknown.map(({ run }) => run));
+  before.missing = new Set(missing.map(({ run }) => run));
+  const active = await activeRuns();
+  const isOver = ({ run, createdAt }: Readonly<{ run: string; createdAt: string }>): boolean =>
+    !active.has(run) && isOld(createdAt);
+  const removed = await withAccount(account, (cloud) => cloud.removeLeftovers(mark, isOver, signal));
+  if (removed > 0)
+    log.info({ account: providerAccount, removed }, 'what launches left behind at a provider is removed');
+}
+
+/** A run is known while it has its place in the pool's stream: from its reservation until it has ended. */
+async function isKnown(
+  { pool, run }: Pick<CloudInstance, 'pool' | 'run'>,
+  { workerPools }: SweepDependencies,
+): Promise<boolean> {
+  return (await workerPools.state(pool)).state.slots.some((slot) => slot.run === run && slot.isActive);
+}
+
+/** The provider shows that it has ended: its account is closed at the provider's instant. */
+async function closeEnded(
+  { worker, run, endedAt, because }: CloudInstance,
+  context: CommandContext,
+  { workers, clock }: SweepDependencies,
+): Promise<void> {
+  const { instance } = (await workers.state(worker)).state;
+  if (instance?.run !== run || instance.created === undefined) return;
+  const end = { run, because: because ?? 'the provider ended it', at: endedAt ?? clock.nowText() };
+  await workers.handle(worker, { type: 'RecordInstanceTerminated', data: end }, context);
+}
+
+async function closeVanished(
+  worker: string,
+  run: string,
+  context: CommandContext,
+  { workers, clock, log }: SweepDependencies,
+): Promise<void> {
+  const end = { run, because: 'the provider shows no such instance any more', at: clock.nowText() };
+  const answer = await workers.handle(worker, { type: 'RecordInstanceTerminated', data: end }, context);
+  if (!isRefusal(answer) && answer.events.length > 0) log.warn({ worker, run }, 'an instance has vanished');
+}
+
+async function endUnknown(
+  account: SweptAccount,
+  { pool, worker, run, data: instance, createdAt }: CloudInstance,
+  context: CommandContext,
+  signal: AbortSignal,
+  { withAccount, providerAccounts, clock, log }: SweepDependencies,
+): Promise<void> {
+  const { providerAccount } = account;
+  try {
+    const { endedAt } = await withAccount(account, (cloud) => cloud.terminate(instance, signal));
+    const ended = { providerAccount, pool, worker, run, instance: { ...instance }, createdAt };
+    const data = { ...ended, endedAt: endedAt ?? clock.nowText() };
+    await providerAccounts.handle(providerAccount, { type: 'RecordUnknownInstanceEnded', data }, context);
+    log.warn(
+      { account: providerAccount, worker, run, createdAt },
+      'an instance that belonged to no run was found and ended',
+    );
+  } catch (error) {
+    // One that can't be ended keeps none of the others from it; it is looked at again in the next round.
+    if (signal.aborted) throw error;
+    log.error(
+      { account: providerAccount, worker, run, error },
+      'an instance that belongs to no run could not be ended',
+    );
+  }
+}

@@ -1,0 +1,40 @@
+import { type Collection, CollectionGone, type ReadModels } from '../../ports/read-models.ts';
+import type { ViewCache } from './view-cache.ts';
+
+export type GenerationUse = Readonly<{
+  readModels: Pick<ReadModels, 'active' | 'begin' | 'activate'>;
+  /** `false` for a process that must not save: it begins in memory what can't be used. */
+  writes: boolean;
+  /** The caches were open before: a newer version then is another program's. */
+  isOpen: boolean;
+  /** Whether what is saved in a generation may be gone on with. */
+  isUsable: (active: Collection) => Promise<boolean>;
+}>;
+
+const TRIES_MAX = 5;
+
+/**
+ * Opens a cache on the active generation; where it is of another version, is none, or is not usable, on a new one that takes its place: the
+ * first build of a projection, or its rebuild.
+ */
+export async function openInUse(
+  feed: Pick<ViewCache<object>, 'name' | 'version' | 'open'>,
+  { readModels, writes, isOpen, isUsable }: GenerationUse,
+): Promise<void> {
+  for (let tries = 1; ; tries += 1) {
+    const active = await readModels.active(feed.name);
+    if (isOpen && active !== undefined && active.version > feed.version) {
+      throw new Error(`${feed.name} was rebuilt by a newer program as version ${active.version}; start that one here`);
+    }
+    try {
+      if (active?.version === feed.version && (await isUsable(active))) return await feed.open(active);
+      if (!writes) return await feed.open(undefined);
+      const begun = await readModels.begin(feed.name, feed.version);
+      await readModels.activate(begun);
+      return await feed.open(begun);
+    } catch (error) {
+      // Another process was faster.
+      if (!(error instanceof CollectionGone) || tries >= TRIES_MAX) throw error;
+    }
+  }
+}

@@ -1,0 +1,199 @@
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { ensureAsset } from '../../../../../src/application/worker-pools/assets.ts';
+import { ensurePool } from '../../../../../src/application/worker-pools/pools.ts';
+import { addScopeWorkerPool, createScope } from '../../../../../src/application/worker-pools/scopes.ts';
+import { checkAsset, givenPool } from '../../../../../src/domain/worker-pools/documents.ts';
+import { isRefusal } from '../../../../../src/kernel/decider.ts';
+import {
+  openPagesOfAdministrator,
+  type PagesOfAdministrator,
+} from '../../../../support/http/pages-of-administrator.ts';
+
+const test = suite<{ pages: PagesOfAdministrator }>('the pages of worker pools and scopes');
+const POOL = '/admin/worker-pools/small';
+
+test.before(async (context) => {
+  context.pages = await openPagesOfAdministrator();
+  const { application } = context.pages;
+  const { context: by } = application;
+  const account = checkAsset(
+    'cloud-provider-account',
+    { name: 'cloud', provider_type: 'hetzner', configuration: {}, credentials: { api_token: 'very-secret' } },
+    application.cloudDrivers,
+  );
+  assert.ok(account.ok);
+  if (account.ok) assert.not(isRefusal(await ensureAsset(account.value, by, application)));
+  const given = givenPool(
+    {
+      provider_account: 'cloud',
+      architectures: ['arm64'],
+      specifications: {
+        provider_type: 'hetzner',
+        server_type: 'cax11',
+        image_name: 'debian-12',
+        location: 'fsn1',
+        networks: [],
+        ssh_keys: [],
+      },
+      limits: { max_active_instances: 3, target_max_seconds_per_month: 36_000 },
+    },
+    'whole',
+    application.cloudDrivers,
+  );
+  assert.ok(given.ok);
+  if (given.ok) assert.not(isRefusal(await ensurePool('small', given.value, { dryRun: false }, by, application)));
+  await createScope('builds', by, application);
+  const terms = { priority: 5, limits: { target_max_seconds_per_month: 7_200, target_latency_seconds: null } };
+  assert.not(isRefusal(await addScopeWorkerPool({ scope: 'builds', pool: 'small' }, terms, by, application)));
+  const decision = {
+    decidedAt: application.clock.nowText(),
+    launches: [{ scope: 'builds', architecture: 'arm64', count: 2, because: 'two tasks wait for <b>longer' }],
+    terminations: [],
+    refusals: [{ scope: 'builds', architecture: 'arm64', unmet: 4, code: 'limit', because: 'the pool is full' }],
+  };
+  const decide = { type: 'RecordScalingDecision', data: decision } as const;
+  assert.not(isRefusal(await application.workerPools.handle('small', decide, by)));
+  await application.catchUp();
+});
+test.after(({ pages }) => pages.close());
+
+test('pools are listed with what is active and what the month has used, of how much', async ({ pages: { client } }) => {
+  const { status, text } = await client.get('/admin/worker-pools');
+  assert.is(status, 200);
+  for (const part of [`href="${POOL}"`, 'hetzner', '0 of 3', '0.0 of 10.0', 'No worker is connected'])
+    assert.ok(text.includes(part), part);
+});
+
+test('a pool tells what was decided about it, and why', async ({ pages: { client } }) => {
+  const { text } = await client.get(POOL);
+  for (const part of [
+    '2 arm64 for builds: two tasks wait for &lt;b>longer',
+    '4 arm64 for builds: the pool is full',
+    'Target for a month: 10.0 h.',
+    'href="/admin/scopes/builds"',
+  ])
+    assert.ok(text.includes(part), part);
+  assert.is((await client.get('/admin/worker-pools/none')).status, 404);
+});
+
+test('a pool is disabled and enabled; workers are launched, and ended', async ({ pages: { client } }) => {
+  const said = async (): Promise<string> =>
+    /<p class="note[\s\S]*?<\/p>/.exec((await client.get(POOL)).text)?.[0] ?? '';
+  assert.is((await client.post(`${POOL}/disable`, {})).location, POOL);
+  assert.match(await said(), /small is disabled/);
+  const refused = await client.post(`${POOL}/launch`, { count: '1' });
+  assert.is(refused.status, 422, 'a pool that is disabled launches nothing');
+  await client.post(`${POOL}/enable`, {});
+  assert.match(await said(), /small is enabled/);
+  for (const count of ['0', '1001', 'x', ''])
+    assert.is((await client.post(`${POOL}/launch`, { count })).status, 422, count);
+  assert.is((await client.post(`${POOL}/launch`, { count: '2' })).location, POOL);
+  assert.match(await said(), /2 launched: /);
+  const { text } = await client.get(POOL);
+  assert.ok(text.includes('2 of 3'));
+  assert.is((await client.post(`${POOL}/workers/none/terminate`, {})).status, 404);
+});
+
+test('a pool is edited as a document; what is wrong is named by field', async ({ pages: { client } }) => {
+  const { text } = await client.get(`${POOL}/edit`);
+  assert.ok(text.includes('&quot;max_active_instances&quot;: 3'));
+  const save = (document: string) => client.post(`${POOL}/edit`, { document });
+  for (const [document, because] of [
+    ['{', 'document: must be a JSON object.'],
+    ['[]', 'document: must be a JSON object.'],
+    ['{"name": "other"}', 'name: can not be changed.'],
+    ['{"size": 3}', 'size: is not a known field.'],
+    ['{"limits": {"max_active_instances": -1}}', 'limits.max_active_instances:'],
+  ] as const) {
+    const answer = await save(document);
+    assert.is(answer.status, 422, document);
+    assert.ok(answer.text.includes(because), document);
+  }
+  assert.is((await save('{"limits": {"max_active_instances": 7}}')).status, 303);
+  assert.ok((await client.get(POOL)).text.includes('of 7'));
+});
+
+test('a pool is created from a document; what is wrong is named, and a name is given once', async ({
+  pages: { client },
+}) => {
+  const { text } = await client.get('/admin/worker-pools/new');
+  assert.ok(text.includes('Provider accounts: cloud.'));
+  const specifications = { provider_type: 'hetzner', server_type: 'cax11', image_name: 'debian-12', location: 'fsn1' };
+  const whole = {
+    provider_account: 'cloud',
+    architectures: ['arm64'],
+    specifications: { ...specifications, networks: [], ssh_keys: [] },
+  };
+  const create = (name: string, document: unknown) =>
+    client.post('/admin/worker-pools/new', { name, document: JSON.stringify(document) });
+  for (const [name, document, because] of [
+    ['', whole, 'id="name-error"'],
+    ['small', whole, 'There is a pool of this name already.'],
+    ['large', [], 'document: must be a JSON object.'],
+    ['large', { ...whole, colour: 'red' }, 'colour: is not a known field.'],
+    ['large', { ...whole, name: 'other' }, 'differs from the document.'],
+    ['large', { ...whole, provider_account: 'none' }, 'cloud-provider-account none not found.'],
+  ] as const) {
+    const answer = await create(name, document);
+    assert.is(answer.status, 422, because);
+    assert.ok(answer.text.includes(because), because);
+  }
+  assert.is((await create('large', whole)).location, '/admin/worker-pools/large');
+  assert.match((await client.get('/admin/worker-pools/large')).text, /large is created\./);
+});
+
+test('a worker is ended at once after it was asked once more, and a pool with workers is deleted with them', async ({
+  pages: { client, application },
+}) => {
+  const pool = '/admin/worker-pools/large';
+  await client.post(`${pool}/launch`, { count: '1' });
+  const { context: by } = application;
+  const [at, architectures] = [application.clock.nowText(), ['arm64'] as const];
+  const worker = { worker: 'large-001', pool: 'large', architectures, at };
+  await application.workers.handle('large-001', { type: 'RegisterWorker', data: worker }, by);
+  const asked = { run: 'r', providerAccount: 'cloud', architectures, activationSha256: 'x', because: 'asked', at };
+  await application.workers.handle('large-001', { type: 'RequestLaunch', data: asked }, by);
+  await application.catchUp();
+  const end = `${pool}/workers/large-001/end`;
+  assert.ok((await client.get(pool)).text.includes(`href="${end}"`));
+  assert.ok((await client.get(end)).text.includes('It runs no task.'));
+  assert.is((await client.get(`${pool}/workers/none/end`)).status, 404);
+  assert.is((await client.post(end, {})).location, pool);
+  const { text } = await client.get(pool);
+  assert.match(text, /large-001 ends now\./);
+  assert.not.ok(text.includes(`href="${end}"`));
+  assert.match((await client.get(`${pool}/delete`)).text, /1 worker of it runs and is ended at once/);
+  assert.is((await client.post(`${pool}/delete`, {})).status, 409);
+  assert.is((await client.post(`${pool}/delete`, { force: 'true' })).location, '/admin/worker-pools');
+  assert.match((await client.get('/admin/worker-pools')).text, /large is deleted\. Being ended: large-00/);
+  assert.is((await client.get(pool)).status, 404);
+});
+
+test('a scope shows its pools and their terms, which are changed', async ({ pages: { client } }) => {
+  assert.ok((await client.get('/admin/scopes')).text.includes('href="/admin/scopes/builds"'));
+  const { text } = await client.get('/admin/scopes/builds');
+  for (const part of [`href="${POOL}"`, '>5<', '2.0']) assert.ok(text.includes(part), part);
+  const terms = '/admin/scopes/builds/worker-pools/small';
+  assert.ok((await client.get(terms)).text.includes('value="7200"'));
+  for (const wrong of [
+    { priority: 'x', target: '', latency: '' },
+    { priority: '1', target: '-1', latency: '' },
+    { priority: '1', target: '', latency: '1.5' },
+  ])
+    assert.is((await client.post(terms, wrong)).status, 422);
+  const saved = await client.post(terms, { priority: '9', target: '', latency: '30' });
+  assert.is(saved.location, '/admin/scopes/builds');
+  assert.match((await client.get(saved.location)).text, /The terms are saved\.[\s\S]*>9</);
+  assert.is((await client.get('/admin/scopes/none')).status, 404);
+  assert.is((await client.get('/admin/scopes/builds/worker-pools/none')).status, 404);
+});
+
+test('a reviewer looks and changes nothing', async ({ pages }) => {
+  const reviewer = await pages.logIn('rita', 'reviewer');
+  const { text } = await reviewer.get(POOL);
+  for (const part of ['Disable', 'Launch', '/edit', '/delete', '/end']) assert.not.ok(text.includes(part), part);
+  assert.is((await reviewer.post(`${POOL}/launch`, { count: '1' })).status, 403);
+});
+
+test.run();

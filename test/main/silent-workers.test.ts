@@ -1,0 +1,135 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { judgeSilence } from '../../src/main/silent-workers.ts';
+import { openTestApplication, type TestApplication } from '../support/test-application.ts';
+import { accepted, foundPool } from '../support/worker-pools/records.ts';
+
+type Scene = Readonly<{
+  application: TestApplication;
+  /** Lets time pass, and everything be seen that follows from it. */
+  pass: (seconds: number) => Promise<void>;
+  /** The service hears of a worker now. */
+  hear: (worker: string) => void;
+  /** How often the providers were asked. */
+  asked: () => number;
+}>;
+
+/** A server judges silence from now on. `areShared`: others hear of workers as well. */
+async function judged(work: (scene: Scene) => Promise<void>, areShared = false): Promise<void> {
+  const application = await openTestApplication();
+  const { clock, log } = application;
+  const heard = new Map<string, number>();
+  const stop = new AbortController();
+  let asked = 0;
+  try {
+    await foundPool(application);
+    await runningWorker(application, 'spot-001', 'spot');
+    await runningWorker(application, 'builder', null);
+    await application.catchUp();
+    const lastHeard = (worker: string): number | undefined => heard.get(worker);
+    const tools = { aggregates: application, views: application.views, clock, log, lastHeard, areShared };
+    const judging = judgeSilence(tools, () => void (asked += 1), stop.signal, stop.signal);
+    await work({
+      application,
+      pass: async (seconds) => {
+        for (let passed = 0; passed < seconds; passed += 10) {
+          await clock.advance({ seconds: 10 });
+          // What was judged is recorded by now, or will be before the next look.
+          await new Promise((resolve) => void setTimeout(resolve, 5));
+          await application.catchUp();
+        }
+      },
+      hear: (worker) => void heard.set(worker, clock.monotonicMilliseconds()),
+      asked: () => asked,
+    });
+    stop.abort();
+    await judging;
+  } finally {
+    await application.close();
+  }
+}
+
+/** A worker that has a token and runs a task. */
+async function runningWorker(application: TestApplication, worker: string, pool: string | null): Promise<void> {
+  const { workers, clock, context } = application;
+  const at = clock.nowText();
+  const architectures = ['amd64'] as const;
+  const activationSha256 = 'a'.repeat(64);
+  const run = pool === null ? null : 'run-1';
+  const tell = async (command: Parameters<typeof workers.handle>[1]): Promise<void> => {
+    accepted(await workers.handle(worker, command, context));
+  };
+  await tell({ type: 'RegisterWorker', data: { worker, pool, architectures, at } });
+  if (run === null) await tell({ type: 'IssueActivation', data: { activationSha256, at } });
+  else {
+    const asked = { run, providerAccount: 'hcloud', architectures, activationSha256, because: 'asked', at };
+    await tell({ type: 'RequestLaunch', data: asked });
+    await tell({ type: 'StartCreation', data: { run, at } });
+    await tell({ type: 'RecordInstanceCreated', data: { run, instanceCreatedAt: at, workerPoolData: {} } });
+  }
+  await tell({ type: 'ActivateWorker', data: { activationSha256, tokenSha256: 'b'.repeat(64), at } });
+  await tell({ type: 'RecordWorkerConnected', data: { run, dynamicMetadata: {}, at } });
+  await tell({ type: 'StartTask', data: { task: `task-of-${worker}`, scope: 'debian', expectedSeconds: 600, at } });
+}
+
+async function seen({ views }: TestApplication, worker: string) {
+  const view = await views.workers.get(worker);
+  return { isSilent: view?.silentSince !== null, task: view?.task?.task ?? null, ending: view?.ending?.code ?? null };
+}
+
+test('after a minute a worker is suspect and its provider is asked, once; after five it is given up', () =>
+  judged(async ({ application, pass, asked }) => {
+    const [working, alone] = ['task-of-spot-001', 'task-of-builder'];
+    await pass(50);
+    assert.equal(await seen(application, 'spot-001'), { isSilent: false, task: working, ending: null });
+    assert.is(asked(), 0);
+    await pass(20);
+    assert.equal(await seen(application, 'spot-001'), { isSilent: true, task: working, ending: null });
+    assert.equal(await seen(application, 'builder'), { isSilent: true, task: alone, ending: null });
+    await pass(220);
+    assert.is(asked(), 2, 'once for each');
+    assert.is((await seen(application, 'spot-001')).ending, null);
+    assert.is((await seen(application, 'builder')).task, alone);
+    await pass(30);
+    assert.equal(await seen(application, 'spot-001'), { isSilent: true, task: working, ending: 'silent' });
+    assert.equal(await seen(application, 'builder'), { isSilent: true, task: null, ending: null });
+    const { instance } = (await application.workers.state('spot-001')).state;
+    assert.equal(
+      [instance?.termination?.forced, instance?.termination?.because],
+      [true, 'nothing was heard of spot-001 for 5 min'],
+    );
+  }));
+
+test('a worker that is heard again is suspect no more, and its silence counts from then', () =>
+  judged(async ({ application, pass, hear }) => {
+    await pass(70);
+    assert.is((await seen(application, 'spot-001')).isSilent, true);
+    hear('spot-001');
+    await pass(20);
+    assert.is((await seen(application, 'spot-001')).isSilent, false);
+    await pass(250);
+    const { isSilent, ending } = await seen(application, 'spot-001');
+    assert.equal([isSilent, ending], [true, null]);
+    await pass(60);
+    assert.is((await seen(application, 'spot-001')).ending, 'silent');
+  }));
+
+test('a worker that reports every twenty seconds is left alone', () =>
+  judged(async ({ application, pass, hear, asked }) => {
+    for (let beats = 0; beats < 20; beats += 1) {
+      for (const worker of ['spot-001', 'builder']) hear(worker);
+      await pass(20);
+    }
+    assert.is(asked(), 0);
+    assert.equal(await seen(application, 'builder'), { isSilent: false, task: 'task-of-builder', ending: null });
+  }));
+
+test('where other servers hear of workers too, only those that this one has heard of are judged', () =>
+  judged(async ({ application, pass, hear }) => {
+    hear('builder');
+    await pass(330);
+    assert.equal(await seen(application, 'spot-001'), { isSilent: false, task: 'task-of-spot-001', ending: null });
+    assert.equal(await seen(application, 'builder'), { isSilent: true, task: null, ending: null });
+  }, true));
+
+test.run();
