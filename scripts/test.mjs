@@ -13,6 +13,8 @@ const PURE_ROOMS = ['addresses', 'commands', 'concurrency', 'domain', 'events', 
 const NEEDS_MORE = /node:child_process|\/(?:adapters|main|support\/(?:servers|stores|http|routers))\//;
 /** How long the process of the pure suites may stay after its last one. */
 const END_SECONDS = 10;
+/** How long another process may stay, which may have servers to stop. */
+const OVER_SECONDS = 60;
 
 const wanted = process.argv.slice(2);
 const jobs = Number(process.env.TEST_JOBS ?? Math.max(2, availableParallelism()));
@@ -77,12 +79,24 @@ function runAlone(file) {
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     let output = '';
-    child.stdout.on('data', (chunk) => (output += chunk));
+    let timer;
+    const endsWithin = (seconds, what) => {
+      clearTimeout(timer);
+      timer = setTimeout(() => {
+        output += `\nstopped: still running ${seconds} s after ${what}\n`;
+        child.kill('SIGKILL');
+      }, seconds * 1000);
+    };
+    endsWithin(timeoutSeconds, 'its start');
+    let isOver = false;
+    child.stdout.on('data', (chunk) => {
+      output += chunk;
+      if (isOver || !/^ {2}Duration: /m.test(output)) return;
+      isOver = true;
+      // A suite that has failed may leave its servers running.
+      endsWithin(OVER_SECONDS, 'its last test');
+    });
     child.stderr.on('data', (chunk) => (output += chunk));
-    const timer = setTimeout(() => {
-      output += `\nstopped: still running after ${timeoutSeconds} s\n`;
-      child.kill('SIGKILL');
-    }, timeoutSeconds * 1000);
     child.on('close', (code) => {
       clearTimeout(timer);
       done({ code: code ?? 1, output });

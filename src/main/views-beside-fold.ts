@@ -49,6 +49,7 @@ export async function withViewsBesideFold<T>(
         upTo(position);
         return projector.catchUp();
       },
+      end: () => store.end(),
       clock,
     });
   } finally {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { MongoClient } from 'mongodb';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { z } from 'zod';
@@ -93,6 +94,50 @@ else
       await mongo.drop(readModelUrl);
     }
   });
+
+if (mongo !== undefined)
+  test('texts that a save has left that was broken off are compared each at its own position', async () => {
+    const readModelUrl = mongo.freshUrl();
+    const edgeward = await openEdgeward({ READ_MODEL_URL: readModelUrl });
+    const client = new MongoClient(readModelUrl, { useBigInt64: true });
+    try {
+      await addRegion(edgeward, 'eu-west');
+      const { token } = await addCustomer(edgeward, 'Acme', [['203.0.113.0/24', 'eu-west']]);
+      await disable(await edgeward.serve(), token, '203.0.113.9');
+      await edgeward.stop();
+      const positions = client.db().collection('positions');
+      const before = await positions.find().toArray();
+
+      // The due commit leaves the list of what waits, and other views get new texts.
+      await disable(await edgeward.serve(), token, '203.0.113.10');
+      await edgeward.json('commit', 'run', 'Acme', 'eu-west');
+      await edgeward.stop();
+      const waiting = await client.db().collection<{ text?: string }>('view.process-quiet-period.1').find().toArray();
+      assert.ok(
+        waiting.some(({ text }) => text === undefined),
+        'one was deleted',
+      );
+      for (const { _id, ...record } of before) await positions.replaceOne({ _id }, record);
+      assert.equal((await found(edgeward)).problems, []);
+
+      await change(edgeward, 'subnets', '1', () => undefined);
+      await change(edgeward, 'customers', '1', (json) => json.replace(/"position":"(\d+)"/, '"position":"1$1"'));
+      const { problems } = await found(edgeward);
+      assert.is(problems.length, 2, problems.join('\n'));
+      assert.match(problems.join('\n'), /^view customers: key 1 differs .*$/m);
+      assert.match(problems.join('\n'), /^view subnets: key 1 differs .* there is none, the log gives one of/m);
+    } finally {
+      await client.close();
+      await edgeward.remove();
+      await mongo.drop(readModelUrl);
+    }
+  });
+
+async function disable(url: string, token: string, ip: string): Promise<void> {
+  const api = openApiClient(url, token);
+  await waitUntil('it is recorded', async () => (await api.post('/ips/disable', { ip })).status === 200);
+  await api.close();
+}
 
 async function comparesUnderLoad(edgeward: Edgeward, token: string): Promise<void> {
   const api = openApiClient(await edgeward.serve(), token);

@@ -26,6 +26,7 @@ import { repositoryFile } from '../repository.ts';
 const root = repositoryFile('./');
 const MAIN = join(root, 'dist/main.js');
 const BUILD_SECONDS_MAX = 120;
+const FIRST_VIEWS_SECONDS = 30;
 
 /** What a command did. */
 export type CommandOutcome = Readonly<{ exitCode: number; out: string; err: string }>;
@@ -118,6 +119,7 @@ export async function openEdgeward(settings: Readonly<Record<string, string>> = 
     },
     serve: async (more = {}) => {
       server = await startServer(readConfig({ ...own, ...more }), log);
+      if ('READ_MODEL_URL' in own || 'READ_MODEL_URL' in more) await readyAtFirst(server.url);
       return server.url;
     },
     stop,
@@ -135,6 +137,15 @@ export async function openEdgeward(settings: Readonly<Record<string, string>> = 
       await removeFolder();
     },
   };
+}
+
+/**
+ * A server listens before its views are there, if they take longer than a client is kept waiting, as the first ones do in a slow store. What
+ * never shows is left to the test.
+ */
+async function readyAtFirst(url: string): Promise<void> {
+  const over = Date.now() + FIRST_VIEWS_SECONDS * 1000;
+  while (Date.now() < over && !(await fetch(`${url}/readyz`)).ok) await pause(100);
 }
 
 /** A test may have other settings be wrong. */
