@@ -178,18 +178,19 @@ function checkSpecifications(input: unknown, formats: readonly ProviderFormat[])
   return check(specifications, 'specifications', checked.value);
 }
 
-/** An asset of a category. What is wrong with it is told without its values: they may be secrets. */
+/** An asset of a category. What is wrong with it is told without its values, which may be secrets, by paths that begin at `root`. */
 export function checkAsset(
   category: AssetCategory,
   data: unknown,
   formats: readonly ProviderFormat[],
+  root: string = category,
 ): Checked<GivenAsset> {
   if (category === 'cloud-provider-account') {
     const schema = cloudProviderAccount(formats.map(({ providerType }) => providerType));
-    const checked = check(schema, category, data, { confidential: true });
+    const checked = check(schema, root, data, { confidential: true });
     if (!checked.ok) return checked;
     const format = formats.find(({ providerType }) => providerType === checked.value.provider_type);
-    const problems = format?.checkAccount(checked.value, category) ?? [];
+    const problems = format?.checkAccount(checked.value, root) ?? [];
     if (problems.length > 0) return { ok: false, problems };
     const { name, provider_type, configuration, credentials } = checked.value;
     const credential_names = Object.keys(credentials).toSorted();
@@ -198,7 +199,7 @@ export function checkAsset(
       value: { record: { category, name, provider_type, configuration, credential_names }, credentials },
     };
   }
-  const checked = check(aptAuthentication, category, data, { confidential: true });
+  const checked = check(aptAuthentication, root, data, { confidential: true });
   if (!checked.ok) return checked;
   const { name, configuration, credentials: given } = checked.value;
   const credentials = given === undefined ? {} : { ...given };

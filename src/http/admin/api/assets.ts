@@ -167,7 +167,7 @@ function changeRoutes(api: AdminApi): readonly Route[] {
       const problem = precondition(there.known);
       if (problem !== undefined) return problem;
       const { category, reason: _reason, ticket: _ticket, ...document } = body;
-      const given = checkAsset(category, { ...document, name: params.asset }, application.cloudDrivers);
+      const given = checkAsset(category, { ...document, name: params.asset }, application.cloudDrivers, '');
       if (!given.ok) return invalid(documentErrors(given.problems));
       const made = await ensureAsset(given.value, context, guarded(there.expected));
       if (isRefusal(made)) return made;
@@ -184,7 +184,7 @@ function changeRoutes(api: AdminApi): readonly Route[] {
       const { configuration = before.document.configuration, credentials = before.document.credentials } = body;
       const { credentials: _replaced, ...document } = before.document;
       const whole = { ...document, configuration, ...(credentials === null ? {} : { credentials }) };
-      const given = checkAsset(before.category, whole, application.cloudDrivers);
+      const given = checkAsset(before.category, whole, application.cloudDrivers, '');
       if (!given.ok) return invalid(documentErrors(given.problems));
       const made = await ensureAsset(given.value, context, guarded(there.expected));
       if (isRefusal(made)) return made;

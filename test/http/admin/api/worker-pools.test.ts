@@ -132,6 +132,18 @@ test('a scope is deleted once nothing uses it', async () => {
   is(await api.put('/scopes/debian', {}), 201);
 });
 
+test('what is wrong with an account is named by its field as it was sent, and its value is not repeated', async () => {
+  const { status, json, text } = await api.put('/assets/cloud', {
+    ...account,
+    provider_typ: 'hetzner',
+    credentials: { api_token: ['very-secret'] },
+  });
+  assert.is(status, 422, text);
+  const { errors } = z.object({ errors: z.record(z.string(), z.unknown()) }).parse(json);
+  assert.equal(Object.keys(errors).toSorted(), ['credentials.api_token', 'provider_typ']);
+  assert.not.match(text, 'very-secret');
+});
+
 test('of an account what is named is changed; its credentials stay, or are replaced, and are never shown', async () => {
   const etag = String((await api.get('/assets/cloud')).headers['etag']);
   const configuration = { server_url: 'https://edgeward.example.com' };
