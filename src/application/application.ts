@@ -1,5 +1,5 @@
 import type { CommandContext } from '../commands/aggregate.ts';
-import type { CommitStatus } from './ip-control/commit-now.ts';
+import type { CommitEnd } from './ip-control/commit-now.ts';
 import type { CustomerEvent } from '../events/ip-control/customer.ts';
 import type { RouterCheckResult } from '../events/ip-control/router-upkeep.ts';
 import type { ListKind } from '../events/ip-control/vocabulary.ts';
@@ -75,7 +75,7 @@ export type Application = Aggregates &
     /** Where workers find the service, or why no instance is launched. */
     workersUrl: WorkersUrl;
     /** Deploys what is pending now: by the running server, or here when none runs. */
-    commitNow: (customerId: number, regionId: number, list: ListKind, context: CommandContext) => Promise<CommitStatus>;
+    commitNow: (customerId: number, regionId: number, list: ListKind, context: CommandContext) => Promise<CommitEnd>;
     /** Brings the views up to the end of the log. */
     catchUp: () => Promise<void>;
     close: () => Promise<void>;

@@ -1,7 +1,7 @@
 import { systemClock } from '../adapters/clock.ts';
 import { systemIds } from '../adapters/ids.ts';
 import type { CommandContext } from '../commands/aggregate.ts';
-import { commitNow, type CommitStatus } from '../application/ip-control/commit-now.ts';
+import { type CommitEnd, commitNow } from '../application/ip-control/commit-now.ts';
 import { openCommitWatch } from '../application/ip-control/commit-watch.ts';
 import { commitKey } from '../commands/ip-control/customer-state.ts';
 import type { ListKind } from '../events/ip-control/vocabulary.ts';
@@ -13,8 +13,8 @@ import { type RouterRunners, type RouterWork, withRouterRunners } from './router
 type Commit = Readonly<{ customerId: number; regionId: number; list: ListKind; context: CommandContext }>;
 
 /** A running server deploys what is requested; without one this process does, and keeps servers from doing so meanwhile. */
-export async function commitHereOrThere(commit: Commit, work: RouterWork): Promise<CommitStatus> {
-  const here = (): Promise<CommitStatus> => withRouterRunners(work, (runners) => commitHere(commit, work, runners));
+export async function commitHereOrThere(commit: Commit, work: RouterWork): Promise<CommitEnd> {
+  const here = (): Promise<CommitEnd> => withRouterRunners(work, (runners) => commitHere(commit, work, runners));
   const lease = await work.stores.leases.tryAcquire(processesLease(work.stores));
   if (!('heldBy' in lease)) return holding(lease, here);
   const done = new AbortController();
@@ -31,7 +31,7 @@ export async function commitHereOrThere(commit: Commit, work: RouterWork): Promi
 async function insteadOfOthers(
   { stores, log }: RouterWork,
   done: AbortSignal,
-  here: () => Promise<CommitStatus>,
+  here: () => Promise<CommitEnd>,
 ): Promise<void> {
   try {
     await holding(await stores.leases.acquire(LEADERS_LEASE, done), here);
@@ -44,7 +44,7 @@ async function insteadOfOthers(
 async function commitThere(
   { context, ...commit }: Commit,
   { aggregates: { customers }, stores, config, log }: RouterWork,
-): Promise<CommitStatus> {
+): Promise<CommitEnd> {
   const watch = await openCommitWatch(stores.store, log);
   const done = new AbortController();
   const watching = watch.run(done.signal);
@@ -67,17 +67,20 @@ async function commitHere(
   { customerId, regionId, list, context }: Commit,
   { aggregates: { customers } }: RouterWork,
   { deploy }: RouterRunners,
-): Promise<CommitStatus> {
+): Promise<CommitEnd> {
   const { revision: asked } = await customers.state(customerId);
+  let isRequested = false;
   for (;;) {
     const request = { regionId, list, reason: 'operator', commitSetId: systemIds.uuid() } as const;
     const answer = await customers.handle(customerId, { type: 'RequestCommit', data: request }, context);
-    if (isRefusal(answer) || answer.state.phase === 'unregistered') return 'success';
+    if (isRefusal(answer) || answer.state.phase === 'unregistered') return { status: 'success', isRequested };
+    isRequested ||= answer.events.length > 0;
     const open = answer.state.commits.get(commitKey(regionId, list));
-    if (open === undefined) return 'success';
+    if (open === undefined) return { status: 'success', isRequested };
     await deploy(({ data }) => data.customerId === customerId && data.regionId === regionId && data.list === list);
     if (open.revision >= asked) break;
   }
   const { state } = await customers.state(customerId);
-  return state.phase === 'registered' && state.commits.has(commitKey(regionId, list)) ? 'failed' : 'success';
+  const isOpen = state.phase === 'registered' && state.commits.has(commitKey(regionId, list));
+  return { status: isOpen ? 'failed' : 'success', isRequested };
 }

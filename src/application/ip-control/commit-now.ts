@@ -11,6 +11,9 @@ import { commitKey, type CustomerState } from '../../commands/ip-control/custome
 
 export type CommitStatus = 'success' | 'failed' | 'in_progress';
 
+/** How a commit that was asked for ended, and whether it was requested for that: not where nothing was pending, or one was under way. */
+export type CommitEnd = Readonly<{ status: CommitStatus; isRequested: boolean }>;
+
 export type CommitNow = Readonly<{
   customerId: number;
   regionId: number;
@@ -54,12 +57,13 @@ export async function commitRegionsNow(
     if (statuses.includes('in_progress') || left <= 0 || revision === seen)
       return { status: 'in_progress', state, position };
     seen = revision;
-    statuses = await Promise.all(
+    const ends = await Promise.all(
       waiting.map((regionId) => {
         const commit = { customerId, regionId, list: 'BLACKHOLE', reason: 'synchronous' } as const;
         return commitNow({ ...commit, timeoutMilliseconds: left }, context, dependencies);
       }),
     );
+    statuses = ends.map(({ status }) => status);
   }
 }
 
@@ -75,26 +79,28 @@ export async function commitNow(
   { customerId, regionId, list, reason, timeoutMilliseconds }: CommitNow,
   context: CommandContext,
   { customers, watch, clock, ids }: CommitNowDependencies,
-): Promise<CommitStatus> {
+): Promise<CommitEnd> {
   const over = new AbortController();
   const stopTimer = new AbortController();
   const timer = clock.wait(timeoutMilliseconds, stopTimer.signal).then(
     () => over.abort(),
     () => undefined,
   );
+  let isRequested = false;
   try {
     const { revision: asked } = await customers.state(customerId);
     for (;;) {
       const command = { type: 'RequestCommit', data: { regionId, list, reason, commitSetId: ids.uuid() } } as const;
       const answer = await customers.handle(customerId, command, context);
-      if (isRefusal(answer) || answer.state.phase === 'unregistered') return 'success';
+      if (isRefusal(answer) || answer.state.phase === 'unregistered') return { status: 'success', isRequested };
+      isRequested ||= answer.events.length > 0;
       const open = answer.state.commits.get(commitKey(regionId, list));
-      if (open === undefined) return 'success';
+      if (open === undefined) return { status: 'success', isRequested };
       // A deployment that was under way before says nothing of what came after it was requested.
       const isOurs = open.revision >= asked;
       const ended = await (isOurs ? watch.settled : watch.settledOrSlow)(open.commitSetId, open.attempt, over.signal);
-      if (ended === undefined) return 'in_progress';
-      if (isOurs && (ended === 'success' || ended === 'failed')) return ended;
+      if (ended === undefined) return { status: 'in_progress', isRequested };
+      if (isOurs && (ended === 'success' || ended === 'failed')) return { status: ended, isRequested };
     }
   } finally {
     stopTimer.abort();

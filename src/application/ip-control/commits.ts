@@ -43,6 +43,8 @@ export type CommitRun = Readonly<{
   region: string;
   list: ListKind;
   status: CommitStatus;
+  /** Whether a commit was requested for that. */
+  isRequested: boolean;
   outcomes: readonly RouterOutcome[];
 }>;
 
@@ -186,10 +188,10 @@ export async function runCommit(
   const region = await findRegion(names.region, dependencies);
   if (isRefusal(region)) return region;
   const [{ customerId }, { regionId }] = [customer, region];
-  const status = await dependencies.commitNow(customerId, regionId, list, context);
+  const { status, isRequested } = await dependencies.commitNow(customerId, regionId, list, context);
   const newest =
     status === 'in_progress' ? undefined : await newestCommit({ customerId, regionId, list }, dependencies);
-  return { customer: customer.name, region: region.name, list, status, outcomes: newest?.outcomes ?? [] };
+  return { customer: customer.name, region: region.name, list, status, isRequested, outcomes: newest?.outcomes ?? [] };
 }
 
 async function newestCommit(of: OfList, { catchUp, views }: RunDependencies): Promise<CommitView | undefined> {

@@ -37,17 +37,19 @@ async function openApplication(isLeftOut: LeavesOut = () => false) {
     const answer = await customers.handle(7, disable(one(text)), context);
     if (isRefusal(answer)) throw new Error(answer.because);
   };
+  const commitEnd = (regionId = 1) =>
+    commitNow(
+      { customerId: 7, regionId, list: 'BLACKHOLE', reason: 'synchronous', timeoutMilliseconds: 60_000 },
+      context,
+      { customers, watch, clock: log.clock, ids: systemIds },
+    );
   return {
     log,
     customers,
     watch,
     change,
-    commit: (regionId = 1) =>
-      commitNow(
-        { customerId: 7, regionId, list: 'BLACKHOLE', reason: 'synchronous', timeoutMilliseconds: 60_000 },
-        context,
-        { customers, watch, clock: log.clock, ids: systemIds },
-      ),
+    commitEnd,
+    commit: async (regionId?: number) => (await commitEnd(regionId)).status,
     commitRegions: (...regionIds: readonly number[]) =>
       commitRegionsNow({ customerId: 7, regionIds, timeoutMilliseconds: 60_000 }, context, {
         customers,
@@ -98,6 +100,17 @@ test('what is pending is requested at once, and waited for', async ({ applicatio
   assert.is(Object(requested?.data).reason, 'synchronous');
   assert.is(requested?.metadata.actor, 'token:t1');
   assert.is(application.log.clock.waiting(), 0, 'no timer is left');
+});
+
+test('whether it was requested for that is told: not where nothing is pending, or one is under way', async ({
+  application,
+}) => {
+  assert.equal(await application.commitEnd(), { status: 'success', isRequested: false });
+  await application.change('192.0.2.1');
+  const ends = [application.commitEnd(), application.commitEnd()];
+  await application.settle(await application.deploying(), true);
+  const told = (await Promise.all(ends)).map(({ status, isRequested }) => `${status} ${isRequested}`);
+  assert.equal(told.toSorted(), ['success false', 'success true']);
 });
 
 test('a failure is told; what failed stays pending', async ({ application }) => {

@@ -35,7 +35,7 @@ async function openApplication() {
     ...opened,
     eventTypes: ['CustomerRegistered'],
     isCustomerEvent: (event: { type: string }): event is CustomerEvent => CUSTOMER_TYPES.has(event.type),
-    commitNow: async () => deployed,
+    commitNow: async () => ({ status: deployed, isRequested: deployed !== 'success' }),
     evidence: {
       read: async ({ sha256 }: { sha256: string }) => {
         const file = files.get(sha256);
@@ -107,9 +107,10 @@ test('a commit that was asked for tells what it came to on each router once it h
   const run = taken(await runCommit({ ...list, customer: '1', region: '1' }, context, dependencies));
   const [{ outcomes } = { outcomes: [] }] = taken(await listCommits({}, application)).commits;
   assert.ok(outcomes.length > 0);
-  assert.equal(run, { ...list, status: 'success', outcomes });
+  assert.equal(run, { ...list, status: 'success', isRequested: false, outcomes });
   willBe('in_progress');
-  assert.equal(await runCommit(list, context, application), { ...list, status: 'in_progress', outcomes: [] });
+  const late = { ...list, status: 'in_progress', isRequested: true, outcomes: [] };
+  assert.equal(await runCommit(list, context, application), late);
   assert.is(refused(await runCommit({ ...list, region: 'nowhere' }, context, application)), 'not-found');
 });
 

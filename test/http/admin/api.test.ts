@@ -236,7 +236,9 @@ test('a commit is run, shown, and told; its notification is sent again, and a te
   const routers = z.array(z.object({ added: z.array(z.string()) }));
   assert.equal(routers.parse(body.parse((await api.get(diff)).json).data['routers'])[0]?.added, ['203.0.113.7/32']);
   const run = body.parse(is(await api.post('/commits/run', { customer: '1', region: 'eu-west' }), 200).json);
-  assert.is(run.data['status'], 'success');
+  assert.equal([run.data['status'], run.meta?.['changed']], ['success', true]);
+  const idle = body.parse(is(await api.post('/commits/run', { customer: '1', region: 'eu-west' }), 200).json);
+  assert.equal([idle.data['status'], idle.meta?.['changed']], ['success', false], 'nothing was pending any more');
   const [commit] = rows.parse((await api.get('/commits')).json).data;
   assert.equal([commit?.['status'], commit?.['reason'], commit?.['prefixes']], ['success', 'operator', 1]);
   assert.equal(rows.parse((await api.get('/commits?region=eu-west')).json).data, [commit]);

@@ -147,8 +147,10 @@ export function commitRoutes(api: AdminApi): readonly Route[] {
         const { customer, region, list: kind } = body;
         const ran = await runCommit({ customer, region, list: kind }, context, application);
         if (isRefusal(ran)) return ran;
-        if (ran.status === 'in_progress') return goesOn(context.requestId);
-        return { data: ran };
+        const { isRequested, ...data } = ran;
+        if (data.status === 'in_progress') return goesOn(context.requestId);
+        // The commit is requested by other rules than the call's own.
+        return { data, meta: { changed: isRequested } };
       }),
     ),
     adminRoute(show, api, async ({ application, params }) => {

@@ -54,7 +54,7 @@ const issue = {
   },
   /** The token is shown once. */
   answers: {
-    201: changed(z.strictObject({ id: z.string(), customer: z.string(), label: z.string(), token: z.string() })),
+    201: changed(token.extend({ token: z.string() })),
     ...BODY_PROBLEMS,
   },
 } as const satisfies AdminOperation;
@@ -97,7 +97,12 @@ export function tokenRoutes(api: AdminApi): readonly Route[] {
         application,
       );
       if (isRefusal(issued)) return issued;
-      return { status: 201, data: { id: issued.tokenId, customer: customer.name, label, token: issued.token } };
+      const tokens = await listTokens(customer.customerId, application);
+      if (isRefusal(tokens)) return tokens;
+      const known = tokens.find(({ tokenId }) => tokenId === issued.tokenId);
+      return known === undefined
+        ? problems.notFound
+        : { status: 201, data: { ...tokenRecord(known), token: issued.token } };
     }),
     adminRoute(show, api, async ({ application, params }) => {
       const tokens = await listTokens(params.customer, application);

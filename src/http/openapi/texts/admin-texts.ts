@@ -55,7 +55,7 @@ export const ADMIN_TEXTS: OperationTexts = {
   adminPostCustomersCustomerTokens: {
     summary: 'Issue a token for a customer',
     description:
-      'The token is in the answer, once. It may end (`expires`: an instant with offset, or a duration), only read (`read_only`), or be of use from some addresses alone (`allowed_addresses`).',
+      'The token is in the answer, once, with what it may do. It may end (`expires`: an instant with offset, or a duration), only read (`read_only`), or be of use from some addresses alone (`allowed_addresses`).',
   },
   adminGetCustomersCustomerTokensToken: {
     summary: "Show a customer's token",
@@ -182,7 +182,7 @@ export const ADMIN_TEXTS: OperationTexts = {
   },
   adminPostCommitsRun: {
     summary: 'Deploy a list now',
-    description: `Without waiting for the quiet period; \`list\` is the blackhole list where it is left out. ${MAYBE_LATER}`,
+    description: `Without waiting for the quiet period; \`list\` is the blackhole list where it is left out. Where nothing is pending, or a commit is under way already, none is requested, and \`meta.changed\` is false. ${MAYBE_LATER}`,
   },
   adminGetCommitsCommitSet: { summary: 'Show a commit', description: 'With what became of it on each router.' },
   adminGetEvents: {
