@@ -1,5 +1,6 @@
 import { scale, type ScaleDependencies } from '../application/worker-pools/apply-scaling.ts';
 import { pendingTasks } from '../application/worker-pools/pending-work.ts';
+import { Ages } from '../concurrency/ages.ts';
 import type { WorkersUrl } from '../domain/worker-pools/workers-url.ts';
 import { canonicalJson } from '../events/hash-chain.ts';
 import { levelOfFailure, ViewsBehind } from '../ports/event-store.ts';
@@ -77,10 +78,11 @@ async function decideOnAndOn(
   const { clock, log } = tools;
   const bell = openBell();
   const ringing = ringOnEvents(bell.ring, tools, stop);
+  const ages = new Ages(clock);
   while (!stop.aborted) {
     bell.hush();
     try {
-      await decide(tools, options);
+      await decide(tools, ages, options);
     } catch (error) {
       if (!abort.aborted)
         log[levelOfFailure(error)]({ error }, 'what to launch and to end could not be decided; trying again');
@@ -96,10 +98,10 @@ async function viewsShow({ store }: Pick<ServerTools, 'store'>, reached: PoolEng
   if (!(await reached(await store.end(), REACH_MILLISECONDS))) throw new ViewsBehind('the views are behind the log');
 }
 
-async function decide(tools: ServerTools, { workersUrl, reached }: PoolEngineOptions): Promise<void> {
+async function decide(tools: ServerTools, ages: Ages, { workersUrl, reached }: PoolEngineOptions): Promise<void> {
   const { aggregates, views, clock, ids } = tools;
   const catchUp = (): Promise<void> => viewsShow(tools, reached);
-  const dependencies: ScaleDependencies = { ...aggregates, views, clock, ids, catchUp, workersUrl };
+  const dependencies: ScaleDependencies = { ...aggregates, views, clock, ids, catchUp, workersUrl, ages };
   const context = { actor: 'system:scaling', requestId: `scaling/${clock.nowText()}` };
   await catchUp();
   const queue = pendingTasks((await views.openWork.list()).map(({ view }) => view));

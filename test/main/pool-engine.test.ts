@@ -2,6 +2,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ensureAsset } from '../../src/application/worker-pools/assets.ts';
 import { ensurePool } from '../../src/application/worker-pools/pools.ts';
+import { submitWork } from '../../src/application/worker-pools/work-requests.ts';
 import { launchWorkers } from '../../src/application/worker-pools/workers.ts';
 import type { AssetRecord } from '../../src/events/worker-pools/asset-records.ts';
 import type { OpenCloud } from '../../src/ports/clouds.ts';
@@ -77,6 +78,49 @@ test('without any command, what idles and what never gets ready is ended', () =>
       [[], [], 'nothing-pending'],
       'the newest decision is shown with its reason, though nothing is done',
     );
+  }));
+
+test('set back an hour, the wall clock keeps no idle instance longer', () =>
+  withServer(async ({ application, server, cloud }) => {
+    accepted(await launchWorkers('spot', 1, application.context, application));
+    await server.pass(5);
+    await connect(application, 'spot-001');
+    await server.pass(60, 5);
+    application.clock.setWallClock(application.clock.now().subtract({ hours: 1 }));
+    await server.pass(480, 30);
+    assert.is(cloud.instances().length, 1);
+    await server.pass(180, 30);
+    assert.equal(cloud.instances(), []);
+  }));
+
+test('set forward an hour, it ends none that boots, and none that has just become idle', () =>
+  withServer(async ({ application, server, cloud }) => {
+    const setForward = (): void => application.clock.setWallClock(application.clock.now().add({ hours: 1 }));
+    accepted(await launchWorkers('spot', 2, application.context, application));
+    await server.pass(5);
+    setForward();
+    await server.pass(120, 5);
+    assert.is(cloud.instances().length, 2);
+    await connect(application, 'spot-001');
+    setForward();
+    await server.pass(480, 30);
+    assert.is(cloud.instances().length, 2);
+    assert.is((await server.aggregates.workerPools.state('spot')).state.failures, undefined);
+  }));
+
+test('set back an hour, it keeps no pool from launching after a failure for longer than its rest', () =>
+  withServer(async ({ application, server, cloud }) => {
+    cloud.fail({ call: 'create', code: 'no-capacity' });
+    accepted(await launchWorkers('spot', 1, application.context, application));
+    await server.pass(10);
+    assert.is((await server.aggregates.workerPools.state('spot')).state.failures?.code, 'no-capacity');
+    application.clock.setWallClock(application.clock.now().subtract({ hours: 1 }));
+    const work = { scope: 'debian', architecture: 'amd64', pool: 'spot', payload: null, expectedSeconds: 600 } as const;
+    accepted(await submitWork(work, application.context, application));
+    await server.pass(120, 10);
+    assert.is(cloud.instances().length, 0);
+    await server.pass(120, 10);
+    assert.is(cloud.instances().length, 1);
   }));
 
 test('a provider that hangs has as many calls as its lane, and delays no other account', () =>

@@ -1,4 +1,5 @@
-import { launchesFrom } from '../../commands/worker-pools/pool-state.ts';
+import { launchesRest } from '../../commands/worker-pools/pool-state.ts';
+import { Ages } from '../../concurrency/ages.ts';
 import { epochMilliseconds } from '../../domain/instants.ts';
 import { monthOf } from '../../domain/worker-pools/months.ts';
 import type { WorkersUrl } from '../../domain/worker-pools/workers-url.ts';
@@ -24,7 +25,12 @@ export type ScalingSnapshotDependencies = Pick<Application, 'workerPools' | 'ass
     views: Pick<Application['views'], 'workerPools' | 'poolUsage' | 'scopes' | 'scopeUsage' | 'workers'>;
     /** Where new workers find the service: where that can't be told them, nothing is launched. */
     workersUrl: WorkersUrl;
+    /** Of one who looks again and again: how long workers idle and boot, and pools rest, whatever is done to the wall clock. */
+    ages?: Ages;
   }>;
+
+/** One look at the clocks. Instants of a snapshot are told back from its now by how long ago they really were. */
+type Look = Readonly<{ now: number; since: (what: string, at: string) => number }>;
 
 /** What scaling looks at: the queue, and everything else as it is now. */
 export async function scalingSnapshot(
@@ -33,18 +39,22 @@ export async function scalingSnapshot(
   dependencies: ScalingSnapshotDependencies,
 ): Promise<ScalingSnapshot> {
   await dependencies.catchUp();
-  const nowMilliseconds = dependencies.clock.now().epochMilliseconds;
+  const { clock, ages = new Ages(clock) } = dependencies;
+  const nowMilliseconds = clock.now().epochMilliseconds;
+  const ageOf = ages.look();
+  const since: Look['since'] = (what, at) => nowMilliseconds - ageOf(`${what} ${at}`, epochMilliseconds(at));
+  const look = { now: nowMilliseconds, since };
   const [pools, scopes, workers] = await Promise.all([
-    poolSnapshots(dependencies, nowMilliseconds),
-    scopeSnapshots(dependencies, nowMilliseconds),
-    workerSnapshots(dependencies, nowMilliseconds),
+    poolSnapshots(dependencies, look),
+    scopeSnapshots(dependencies, look),
+    workerSnapshots(dependencies, look),
   ]);
   return { nowMilliseconds, bootSeconds, bootTimeoutSeconds, pools, scopes, workers, queue };
 }
 
 async function poolSnapshots(
   { views, workerPools, assets, workersUrl }: ScalingSnapshotDependencies,
-  now: number,
+  { now, since }: Look,
 ): Promise<readonly PoolSnapshot[]> {
   const pools = await views.workerPools.list();
   return Promise.all(
@@ -52,8 +62,10 @@ async function poolSnapshots(
       const usage = await views.poolUsage.get(key);
       const { state } = await workerPools.state(key);
       const account = await assets.state(record.provider_account);
-      const from = launchesFrom(state, now, String(account.revision));
-      const blocked = blockedBecause(account.state.record?.configuration, from, state.failures?.because, workersUrl);
+      const { failures } = state;
+      const rest = launchesRest(state, String(account.revision));
+      const failedAt = failures === undefined ? now : since(`failure ${key}`, failures.lastAt);
+      const blocked = blockedBecause(account.state.record?.configuration, rest, failures?.because, workersUrl);
       return {
         name: record.name,
         enabled: record.enabled,
@@ -65,7 +77,7 @@ async function poolSnapshots(
         maxIdleSeconds: record.limits.max_idle_seconds,
         maxBootSeconds: maxBootSeconds(record.limits),
         usedSeconds: poolMonthMilliseconds(usage, monthOf(now), now) / 1000,
-        ...(from === undefined ? {} : { launchesFromMilliseconds: from }),
+        ...(rest === undefined ? {} : { launchesFromMilliseconds: failedAt + rest }),
         ...(blocked === undefined ? {} : { blocked }),
       };
     }),
@@ -75,16 +87,19 @@ async function poolSnapshots(
 /** Why a pool launches nothing before something is edited; `undefined`: it may launch. */
 function blockedBecause(
   configuration: Readonly<Record<string, unknown>> | undefined,
-  from: number | undefined,
+  rest: number | undefined,
   failedBecause: string | undefined,
   workersUrl: WorkersUrl,
 ): string | undefined {
   if ('problem' in workersUrl && typeof configuration?.['server_url'] !== 'string') return workersUrl.problem;
-  if (from !== Number.POSITIVE_INFINITY) return undefined;
+  if (rest !== Number.POSITIVE_INFINITY) return undefined;
   return `${failedBecause ?? 'launches failed'} (before the pool or its account has been edited)`;
 }
 
-async function scopeSnapshots({ views }: ScalingSnapshotDependencies, now: number): Promise<readonly ScopeSnapshot[]> {
+async function scopeSnapshots(
+  { views }: ScalingSnapshotDependencies,
+  { now }: Look,
+): Promise<readonly ScopeSnapshot[]> {
   const scopes = await views.scopes.list();
   return Promise.all(
     scopes.map(async ({ key, view }) => {
@@ -102,10 +117,7 @@ async function scopeSnapshots({ views }: ScalingSnapshotDependencies, now: numbe
 }
 
 /** Reserved places whose worker has no instance yet count as booting: they are on their way. */
-async function workerSnapshots(
-  { views }: ScalingSnapshotDependencies,
-  now: number,
-): Promise<readonly WorkerSnapshot[]> {
+async function workerSnapshots({ views }: ScalingSnapshotDependencies, look: Look): Promise<readonly WorkerSnapshot[]> {
   const workers = new Map((await views.workers.list()).map(({ key, view }) => [key, view]));
   const withoutPool = [...workers.values()].filter(
     ({ pool, phase, silentSince }) => pool === null && phase === 'ready' && silentSince === null,
@@ -118,7 +130,9 @@ async function workerSnapshots(
         name: worker,
         pool: record.name,
         architectures: isThisRun ? known.architectures : record.architectures,
-        activity: isThisRun ? activityOf(known, since, now) : { state: 'booting', since: epochMilliseconds(since) },
+        activity: isThisRun
+          ? activityOf(known, since, look)
+          : { state: 'booting', since: look.since(`place ${run}`, since) },
       };
     }),
   );
@@ -127,22 +141,27 @@ async function workerSnapshots(
       name: view.worker,
       pool: null,
       architectures: view.architectures,
-      activity: activityOf(view, view.registeredAt, now),
+      activity: activityOf(view, view.registeredAt, look),
     })),
     ...active,
   ];
 }
 
-function activityOf(view: WorkerView, since: string, now: number): WorkerActivity {
+function activityOf(view: WorkerView, placeSince: string, { now, since }: Look): WorkerActivity {
   const { task, ending, phase } = view;
   if (task !== null) {
-    const ranSeconds = (now - epochMilliseconds(task.startedAt)) / 1000;
+    const ranSeconds = (now - since(`task ${view.worker}`, task.startedAt)) / 1000;
     // A task that runs longer than was expected may end at any moment, or much later.
     const remainingSeconds = Math.max(0, task.expectedSeconds - ranSeconds);
     return { state: 'busy', scope: task.scope, remainingSeconds, draining: ending !== null };
   }
   // What has fallen silent is given no work.
   if (ending !== null || view.silentSince !== null) return { state: 'terminating' };
-  if (phase !== 'ready') return { state: 'booting', since: epochMilliseconds(view.instanceCreatedAt ?? since) };
-  return { state: 'idle', since: epochMilliseconds(view.idleSince ?? since), tasksRun: view.hasRunTask ? 1 : 0 };
+  if (phase !== 'ready')
+    return { state: 'booting', since: since(`boot ${view.worker}`, view.instanceCreatedAt ?? placeSince) };
+  return {
+    state: 'idle',
+    since: since(`idle ${view.worker}`, view.idleSince ?? placeSince),
+    tasksRun: view.hasRunTask ? 1 : 0,
+  };
 }

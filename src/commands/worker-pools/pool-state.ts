@@ -41,21 +41,18 @@ export function changed(record: PoolRecord, changes: PoolChanges): PoolRecord {
 }
 
 /**
- * After failed launches: no new try before this instant (epoch milliseconds); infinity: before the pool, or its account (whose stream is at
- * `accountRevision`), has been edited. A failure in the future is from before the clock was set back: how long ago that is can't be known,
- * and the next failure counts from now.
+ * After failed launches: no new try for so many milliseconds from the newest failure on; infinity: before the pool, or its account (whose
+ * stream is at `accountRevision`), has been edited.
  */
-export function launchesFrom({ failures }: PoolState, now: number, accountRevision?: string): number | undefined {
+export function launchesRest({ failures }: PoolState, accountRevision?: string): number | undefined {
   if (failures === undefined) return undefined;
   switch (awaitedAfter(failures)) {
     case 'pool-edit':
       return Number.POSITIVE_INFINITY;
     case 'account-edit':
       return failures.accountRevision === accountRevision ? Number.POSITIVE_INFINITY : undefined;
-    case 'time': {
-      const lastAt = epochMilliseconds(failures.lastAt);
-      return lastAt > now ? undefined : lastAt + pauseSeconds(failures) * 1000;
-    }
+    case 'time':
+      return pauseSeconds(failures) * 1000;
   }
 }
 

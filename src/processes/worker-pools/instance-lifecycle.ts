@@ -1,4 +1,5 @@
 import type { CommandContext } from '../../commands/aggregate.ts';
+import { Ages } from '../../concurrency/ages.ts';
 import { activationSecretId } from '../../commands/worker-pools/activation-secret.ts';
 import { endForDeletion } from '../../commands/worker-pools/end-for-deletion.ts';
 import { epochMilliseconds } from '../../domain/instants.ts';
@@ -155,6 +156,7 @@ type DutyOf<Type extends InstanceDuty['type']> = Extract<InstanceDuty, { type: T
 /** Takes one step of a run. Each re-reads its streams first and may be taken twice. */
 export function performInstanceLifecycle(dependencies: InstanceLifecycleDependencies): Perform<InstanceDuty> {
   const createInstance = openCreateInstance(dependencies);
+  const ages = new Ages(dependencies.clock);
   return async (duty, signal) => {
     const context = { actor: 'system:instance-lifecycle', requestId: duty.id };
     switch (duty.type) {
@@ -162,14 +164,17 @@ export function performInstanceLifecycle(dependencies: InstanceLifecycleDependen
         return requestLaunch(duty.data, context, dependencies);
       case 'CreateInstance': {
         const { worker, pool, run } = duty.data;
-        return createInstance({ worker, pool, run }, context, signal);
+        await createInstance({ worker, pool, run }, context, signal);
+        const { instance } = (await dependencies.workers.state(worker)).state;
+        if (instance?.created !== undefined) instanceAge(ages, instance.run, instance.created);
+        return;
       }
       case 'EndForDeletion': {
         const { worker, pool } = duty.data;
         return endForDeletion(worker, pool, dependencies.clock.nowText(), context, dependencies.workers);
       }
       case 'TerminateInstance':
-        return terminate(duty, context, signal, dependencies);
+        return terminate(duty, ages, context, signal, dependencies);
       case 'ReleaseInstance':
         return release(duty, context, dependencies);
     }
@@ -179,6 +184,7 @@ export function performInstanceLifecycle(dependencies: InstanceLifecycleDependen
 /** However often this is tried, the end of a run is recorded once. What the provider refuses is said on the worker, and asked for again. */
 async function terminate(
   { data }: DutyOf<'TerminateInstance'>,
+  ages: Ages,
   context: CommandContext,
   signal: AbortSignal,
   { workers, withAccount, clock }: InstanceLifecycleDependencies,
@@ -187,11 +193,13 @@ async function terminate(
   const { instance, task } = (await workers.state(worker)).state;
   if (instance?.run !== run || instance.created === undefined || instance.termination === undefined) return;
   if (task !== undefined && !instance.termination.forced) return;
-  const { workerPoolData, instanceCreatedAt } = instance.created;
+  const { created } = instance;
   try {
-    const { outcome, endedAt } = await withAccount(instance, (cloud) => cloud.terminate(workerPoolData, signal));
-    const age = clock.now().epochMilliseconds - epochMilliseconds(instanceCreatedAt);
-    if (outcome === 'unknown-to-provider' && age < VISIBLE_AFTER_MILLISECONDS) {
+    const { outcome, endedAt } = await withAccount(instance, (cloud) =>
+      cloud.terminate(created.workerPoolData, signal),
+    );
+    const isNew = instanceAge(ages, run, created) < VISIBLE_AFTER_MILLISECONDS;
+    if (outcome === 'unknown-to-provider' && isNew) {
       throw new CloudFailure('outcome-unknown', 'the provider does not show the new instance yet, and can not end it');
     }
     const end = { run, because, at: endedAt ?? clock.nowText() };
@@ -202,6 +210,10 @@ async function terminate(
     accept(await workers.handle(worker, { type: 'RecordCallFailed', data: failed }, context));
     throw error;
   }
+}
+
+function instanceAge(ages: Ages, run: string, { instanceCreatedAt }: Readonly<{ instanceCreatedAt: string }>): number {
+  return ages.of(run, epochMilliseconds(instanceCreatedAt));
 }
 
 async function release(

@@ -1,4 +1,5 @@
 import type { CommandContext } from '../../commands/aggregate.ts';
+import { Ages } from '../../concurrency/ages.ts';
 import type { ProviderAccounts, WorkerPools, Workers } from '../../commands/worker-pools/aggregates.ts';
 import { canonicalJson } from '../../events/hash-chain.ts';
 import { epochMilliseconds } from '../../domain/instants.ts';
@@ -42,14 +43,14 @@ export function openSweep(dependencies: SweepDependencies): SweepAccount {
   return async (account, signal) => {
     const { providerAccount, accountConfiguration = {} } = account;
     const place = `${providerAccount} ${canonicalJson(accountConfiguration)}`;
-    const seen = sightings.get(place) ?? { unknown: new Set(), missing: new Set() };
+    const seen = sightings.get(place) ?? { unknown: new Set(), missing: new Set(), ages: new Ages(dependencies.clock) };
     sightings.set(place, seen);
     await sweep(account, seen, signal, dependencies);
   };
 }
 
 /** What the listing before has shown: runs with an instance and without a place, and the other way round. */
-type Sightings = { unknown: ReadonlySet<string>; missing: ReadonlySet<string> };
+type Sightings = { unknown: ReadonlySet<string>; missing: ReadonlySet<string>; readonly ages: Ages };
 
 async function sweep(
   account: SweptAccount,
@@ -57,21 +58,24 @@ async function sweep(
   signal: AbortSignal,
   dependencies: SweepDependencies,
 ): Promise<void> {
-  const { withAccount, installation, activeRuns, isLogWhole, clock, log } = dependencies;
+  const { withAccount, installation, activeRuns, isLogWhole, log } = dependencies;
   const { providerAccount, expected } = account;
   const context = { actor: 'system:sweep', requestId: `sweep/${providerAccount}` };
   const mark = await installation();
   // The provider first: what it shows and the log does not is no instance whose run was recorded meanwhile.
   const listed = await withAccount(account, (cloud) => cloud.list(mark, signal));
-  const now = clock.now().epochMilliseconds;
-  const isOld = (createdAt: string): boolean => now - epochMilliseconds(createdAt) >= VISIBLE_AFTER_MILLISECONDS;
+  const ageOf = before.ages.look();
+  const isOld = ({ run, createdAt }: Readonly<{ run: string; createdAt: string }>): boolean =>
+    ageOf(`${run} ${createdAt}`, epochMilliseconds(createdAt)) >= VISIBLE_AFTER_MILLISECONDS;
   const unknown: CloudInstance[] = [];
   for (const instance of listed) {
     if (instance.state === 'ended') await closeEnded(instance, context, dependencies);
-    else if (isOld(instance.createdAt) && !(await isKnown(instance, dependencies))) unknown.push(instance);
+    else if (isOld(instance) && !(await isKnown(instance, dependencies))) unknown.push(instance);
   }
   const runs = new Set(listed.map(({ run }) => run));
-  const missing = expected.filter(({ run, instanceCreatedAt }) => !runs.has(run) && isOld(instanceCreatedAt));
+  const missing = expected.filter(
+    ({ run, instanceCreatedAt }) => !runs.has(run) && isOld({ run, createdAt: instanceCreatedAt }),
+  );
   const mayEnd = unknown.length === 0 || (await isLogWhole());
   for (const instance of mayEnd ? unknown : []) {
     if (!before.unknown.has(instance.run)) continue;
@@ -83,8 +87,7 @@ async function sweep(
   before.unknown = new Set(unknown.map(({ run }) => run));
   before.missing = new Set(missing.map(({ run }) => run));
   const active = await activeRuns();
-  const isOver = ({ run, createdAt }: Readonly<{ run: string; createdAt: string }>): boolean =>
-    !active.has(run) && isOld(createdAt);
+  const isOver = (left: Readonly<{ run: string; createdAt: string }>): boolean => !active.has(left.run) && isOld(left);
   const removed = await withAccount(account, (cloud) => cloud.removeLeftovers(mark, isOver, signal));
   if (removed > 0)
     log.info({ account: providerAccount, removed }, 'what launches left behind at a provider is removed');
