@@ -9,9 +9,10 @@ import {
   type ViewChange,
   type ViewSave,
 } from '../../ports/read-models.ts';
-import type { Batch, BatchedProjection } from './batched-projection.ts';
+import type { BatchedProjection } from './batched-projection.ts';
 import { inKeyOrder, isBehind, type KeyedView, listSaved, type PageQuery, type Views } from './keyed-views.ts';
 import { type ViewText, viewTextOf } from './view-codec.ts';
+import { type Entry, UNCHANGED, viewOf } from './view-entry.ts';
 
 /** What a view cache needs of the projector that feeds it. */
 export type ProjectionFeeder = Readonly<{
@@ -56,23 +57,11 @@ export type ViewCache<V extends object> = Views<V> &
 
 type Cached<E extends Event, V extends object> = Projection<E, V> & Partial<Pick<BatchedProjection<E, V>, 'batch'>>;
 
-type Entry<E extends Event, V extends object> = {
-  /** Without what is in the batch. */
-  view: V | undefined;
-  batch: Batch<E, V> | undefined;
-  /** Of the last event that changed the view: a document may be newer than the cache that loads it. */
-  position: bigint;
-  state: 'clean' | 'dirty' | 'saving';
-  /** The taking of touched keys in which its key will be. */
-  touchedFor: number;
-};
-
 /** Clean views kept in memory; the ones with unsaved changes are always kept. */
 const CLEAN_MAX = 20_000;
 /** Events that wait in batches: enough for many to each view, and less memory than what one by one leaves behind. */
 const BATCHED_MAX = 131_072;
 const NONE: readonly string[] = [];
-const NEVER = -1;
 
 /** Opens nothing yet: `open` follows. */
 export function viewCacheOf<E extends Event, V extends object>(
@@ -155,7 +144,7 @@ class ProjectionViewCache<E extends Event, V extends object> implements ViewCach
     }
     return missing === undefined || this.#collection === undefined
       ? undefined
-      : this.#fetch(this.#collection, [...missing]);
+      : this.#fetch(this.#collection, [...missing], 'remembered');
   }
 
   apply(event: RecordedEvent): void {
@@ -354,7 +343,11 @@ class ProjectionViewCache<E extends Event, V extends object> implements ViewCach
     for (let wait = this.#feeder?.readable(); wait !== undefined; wait = this.#feeder?.readable()) await wait;
   }
 
-  async #fetch(collection: Collection, keys: readonly string[]): Promise<void> {
+  /**
+   * What is not there is remembered for events, which ask for the same few keys each time. What readers ask for that is not there is
+   * not: they may ask for anything.
+   */
+  async #fetch(collection: Collection, keys: readonly string[], absent?: 'remembered'): Promise<void> {
     this.#readers += 1;
     try {
       const found = await this.#readModels.load(collection, keys);
@@ -362,7 +355,10 @@ class ProjectionViewCache<E extends Event, V extends object> implements ViewCach
       for (const key of keys) {
         const json = found.get(key);
         // An event may have made the view while we waited: what is in memory is newer.
-        if (json !== undefined && !this.#entries.has(key)) this.#entries.set(key, this.#entryOf(json));
+        if (this.#entries.has(key)) continue;
+        if (json !== undefined) this.#entries.set(key, this.#entryOf(json));
+        else if (absent === 'remembered')
+          this.#entries.set(key, { ...UNCHANGED, view: undefined, position: BEGINNING });
       }
     } finally {
       this.#readers -= 1;
@@ -370,7 +366,7 @@ class ProjectionViewCache<E extends Event, V extends object> implements ViewCach
   }
 
   #entryOf(json: string): Entry<E, V> & { view: V } {
-    return { ...this.#text.decode(json), batch: undefined, state: 'clean', touchedFor: NEVER };
+    return { ...this.#text.decode(json), ...UNCHANGED };
   }
 
   #dropOldest(): void {
@@ -385,12 +381,4 @@ class ProjectionViewCache<E extends Event, V extends object> implements ViewCach
       surplus -= 1;
     }
   }
-}
-
-function viewOf<E extends Event, V extends object>(entry: Entry<E, V>): V | undefined {
-  if (entry.batch !== undefined) {
-    entry.view = entry.batch.view();
-    entry.batch = undefined;
-  }
-  return entry.view;
 }
