@@ -99,6 +99,7 @@ function replaceableLog(): Readonly<{ log: EventLog; copy: () => void; putBack: 
       hasQuorum: () => current.hasQuorum(),
       loseQuorum: () => current.loseQuorum(),
       regainQuorum: () => current.regainQuorum(),
+      goOnWithout: () => current.goOnWithout(),
     },
     copy: () => {
       kept = createEventLog();

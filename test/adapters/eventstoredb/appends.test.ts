@@ -7,8 +7,10 @@ import {
   type EventStore,
   NO_STREAM,
   StoreUnavailable,
+  WrongExpectedRevision,
 } from '../../../src/ports/event-store.ts';
 import { notes, numberedNotes } from '../../contracts/sample-events.ts';
+import { startEventStoreCluster } from '../../support/stores/eventstoredb-stand-in/cluster.ts';
 import { type EventStoreStandIn, startEventStoreStandIn } from '../../support/stores/eventstoredb-stand-in/stand-in.ts';
 import { all, failureOf, openStore, textsOf } from './opening.ts';
 
@@ -114,6 +116,31 @@ test('without a quorum nobody can say whether an append is made: it comes into e
   assert.is((await store.append('customer-1', 0n, events)).revision, 1n);
   assert.equal(textsOf(await all(store.read('customer-1'))), ['a', 'b']);
   await store.close();
+});
+
+test('an append in doubt that the others have gone on without is made by sending it again, unless another was made in its place', async () => {
+  const cluster = await startEventStoreCluster({ commitMilliseconds: 100, electionMilliseconds: 50 });
+  const open = (patienceMilliseconds: number) =>
+    openStore({ url: cluster.url, patienceMilliseconds, answerMilliseconds: 300 });
+  const [hasty, patient] = [await open(800), await open(30_000)];
+  await patient.append('customer-1', NO_STREAM, notes('customer-1', 'a'));
+  await patient.append('customer-2', NO_STREAM, notes('customer-2', 'a'));
+  const [doubtful, overtaken] = [notes('customer-1', 'b'), notes('customer-2', 'lost')];
+  cluster.loseQuorum();
+  for (const failure of await Promise.all([
+    failureOf(hasty.append('customer-1', 0n, doubtful)),
+    failureOf(hasty.append('customer-2', 0n, overtaken)),
+  ]))
+    assert.instance(failure, AppendInDoubt);
+  await cluster.killLeader();
+  await patient.append('customer-2', 0n, notes('customer-2', 'c'));
+  assert.is((await patient.append('customer-1', 0n, doubtful)).revision, 1n);
+  assert.instance(await failureOf(patient.append('customer-2', 0n, overtaken)), WrongExpectedRevision);
+  assert.equal(textsOf(await all(patient.read('customer-1'))), ['a', 'b']);
+  assert.equal(textsOf(await all(patient.read('customer-2'))), ['a', 'c']);
+  await hasty.close();
+  await patient.close();
+  await cluster.stop();
 });
 
 test('what never reached a server, or what it was not ready for, was certainly not made', async ({ server }) => {

@@ -77,13 +77,14 @@ export function batchAppendCall(
   node: Node,
 ): (call: ServerDuplexStream<streams.BatchAppendReq, streams.BatchAppendResp>) => void {
   return (call) => {
+    const requiresLeader = call.metadata.get('requires-leader')[0] === 'true';
     const login = refusalOf(node, call.metadata, '');
     if (login !== undefined && node.faults.notLeader === undefined) return void call.emit('error', login);
     const open = new Map<string, Batch>();
     call.on('error', () => undefined);
     call.on('data', (request: streams.BatchAppendReq) => {
       const { notLeader: leader } = node.faults;
-      if (leader !== undefined) return void call.emit('error', notLeader(leader.host, leader.port));
+      if (requiresLeader && leader !== undefined) return void call.emit('error', notLeader(leader.host, leader.port));
       const id = uuidText(request.getCorrelationId());
       const options = request.getOptions();
       const batch =
@@ -200,10 +201,16 @@ function errorResponse(node: Node, verdict: Failure): streams.BatchAppendResp {
   const packed = new protobufAny.Any();
   packed.pack(details, type);
   const status = new statuses.Status();
-  status.setCode(verdict.kind === 'timeout' ? codes.Code.DEADLINE_EXCEEDED : codes.Code.UNKNOWN);
+  status.setCode(codeOf(verdict));
   status.setMessage(message);
   status.setDetails(packed);
   return new streams.BatchAppendResp().setError(status);
+}
+
+/** A server that is not ready gives no code at all. */
+function codeOf({ kind }: Failure): codes.Code {
+  if (kind === 'not-ready') return codes.Code.OK;
+  return kind === 'timeout' ? codes.Code.DEADLINE_EXCEEDED : codes.Code.UNKNOWN;
 }
 
 function errorDetails(node: Node, verdict: Failure): readonly [message: string, type: string, details: Uint8Array] {

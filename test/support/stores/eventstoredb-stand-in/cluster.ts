@@ -13,11 +13,11 @@ export type EventStoreCluster = Readonly<{
   lead: (node: EventStoreStandIn) => void;
   /** The leader ends, as by a crash; the others elect one of them. Gives the node that is no more. */
   killLeader: () => Promise<EventStoreStandIn>;
-  /** A node that has ended comes back, as a follower. */
-  restart: (node: EventStoreStandIn) => Promise<void>;
+  /** A node that has ended comes back, as a follower; one whose log is ahead of the leader's drops what is too much and ends again. */
+  restart: (node: EventStoreStandIn) => Promise<'follows' | 'ended itself'>;
   /** The leader is stopped as by SIGSTOP; the others elect one of them. Gives what lets it go on, as a follower. */
   freezeLeader: () => () => void;
-  /** The followers are gone, the leader stays: what it writes comes into effect with `regainQuorum`. */
+  /** The followers are gone, the leader stays: what it writes comes into effect with `regainQuorum`, unless it dies and they go on without it. */
   loseQuorum: () => void;
   regainQuorum: () => void;
   stop: () => Promise<void>;
@@ -37,6 +37,7 @@ export async function startEventStoreCluster(options: ClusterOptions = {}): Prom
   const log = createEventLog();
   const nodes: EventStoreStandIn[] = [];
   const away = new Set<EventStoreStandIn>();
+  const ahead = new Set<EventStoreStandIn>();
   const timers = new Set<NodeJS.Timeout>();
   let leader: EventStoreStandIn | undefined;
   const members = () =>
@@ -63,9 +64,11 @@ export async function startEventStoreCluster(options: ClusterOptions = {}): Prom
       return killed;
     },
     restart: async (node) => {
+      if (ahead.delete(node)) return 'ended itself';
       await node.start();
       away.delete(node);
       if (leader === undefined) elect(electionMilliseconds);
+      return 'follows';
     },
     freezeLeader: () => {
       const frozen = standing(leader);
@@ -90,6 +93,7 @@ export async function startEventStoreCluster(options: ClusterOptions = {}): Prom
   async function kill(node: EventStoreStandIn): Promise<void> {
     const led = node === leader;
     leave(node);
+    if (led && !log.hasQuorum() && log.goOnWithout()) ahead.add(node);
     if (led) elect(electionMilliseconds);
     await node.stop();
   }

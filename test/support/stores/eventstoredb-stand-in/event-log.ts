@@ -31,6 +31,8 @@ export type EventLog = Readonly<{
   /** What is written from now on is seen by nobody, and comes into effect with `regainQuorum`. */
   loseQuorum: () => void;
   regainQuorum: () => void;
+  /** Those who have not got what was written without a majority go on without it. Says whether there was any. */
+  goOnWithout: () => boolean;
 }>;
 
 /** @param firstPosition where the log starts; beyond 2^53 it shows that no position passes through a number. */
@@ -60,11 +62,23 @@ export function createEventLog(firstPosition = 1_000n): EventLog {
     grown: () => new Promise((resolve) => void wake.push(resolve)),
     hasQuorum: () => committedBefore === undefined,
     loseQuorum: () => void (committedBefore ??= next),
-    regainQuorum: () => {
-      committedBefore = undefined;
-      changed();
+    regainQuorum,
+    goOnWithout: () => {
+      const kept = visible(log).length;
+      const lost = log.splice(kept);
+      for (const { stream, id } of lost) {
+        streams.get(stream)?.pop();
+        written.delete(id);
+      }
+      regainQuorum();
+      return lost.length > 0;
     },
   };
+
+  function regainQuorum(): void {
+    committedBefore = undefined;
+    changed();
+  }
 
   function visible(events: readonly LoggedEvent[]): readonly LoggedEvent[] {
     const end = committedBefore;
