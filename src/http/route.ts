@@ -74,6 +74,11 @@ export const UNREADABLE_PROBLEMS: Operation['answers'] = {
   431: message,
 };
 
+/** A body of JSON, as an operation's request names it. */
+export function jsonOf<S extends z.ZodType>(schema: S) {
+  return { contentType: 'application/json', schema } as const;
+}
+
 /** How a text is described that has one of these formats; what it must be, its own reader says. */
 export function textOf(...formats: readonly string[]) {
   return { type: undefined, anyOf: formats.map((format) => ({ type: 'string', format })) } as const;

@@ -16,7 +16,7 @@ import { checkedBody, jsonBody, readJson } from '../middleware/json-body.ts';
 import { queryErrors, refuseQuery } from '../middleware/query.ts';
 import { bearerToken, contextOf } from '../middleware/request-context.ts';
 import { invalid, type Problem, problems, sendJson, sendProblem } from '../problems.ts';
-import { type Operation, problemAnswers, type Route } from '../route.ts';
+import { jsonOf, type Operation, problemAnswers, type Route } from '../route.ts';
 
 export type WorkerApiDependencies = SessionDependencies &
   FinishDependencies &
@@ -72,7 +72,7 @@ const ready = {
   method: 'POST',
   path: '/ready',
   scope: 'worker',
-  request: { body: { contentType: 'application/json', schema: readyBody } },
+  request: { body: jsonOf(readyBody) },
   answers: { 204: nothing, ...WORKER_PROBLEMS, ...problemAnswers(400, 409, 413, 415) },
 } as const satisfies Operation;
 
@@ -105,7 +105,7 @@ const finish = {
   method: 'POST',
   path: '/finish',
   scope: 'worker',
-  request: { body: { contentType: 'application/json', schema: finishBody } },
+  request: { body: jsonOf(finishBody) },
   answers: { 204: nothing, ...WORKER_PROBLEMS, ...problemAnswers(400, 404, 409, 413, 415) },
 } as const satisfies Operation;
 

@@ -166,6 +166,12 @@ test('regions, routers and subnets are made, shown, and taken away again', async
   is(await patched({ path: `${edgeward.folder}/nowhere` }, { force: true }), 200);
   is(await patched(router.options), 200);
   assert.is(await changes(api, () => patched(router.options)), false);
+  // The second of its commands finds what the first has moved.
+  const etag = String((await api.get('/regions/eu-west/routers/edge1')).headers['etag']);
+  const both = { options: { path: `${edgeward.folder}/edge3` }, force: true, repair: true };
+  is(await api.patch('/regions/eu-west/routers/edge1', both, { 'if-match': etag }), 200);
+  is(await api.patch('/regions/eu-west/routers/edge1', { repair: false }, { 'if-match': etag }), 412);
+  is(await patched(router.options), 200);
   is(await api.put('/regions/eu-west/routers/edge2', { driver: 'file', options: { path: 'here' } }), 422);
   is(await api.put('/regions/eu-west/routers/edge2', { driver: 'abacus' }), 422);
   const subnet = { region: 'eu-west', asn: 64_500, metro: 'ams' };

@@ -14,7 +14,7 @@ import { isRefusal } from '../../../kernel/decider.ts';
 import type { AdminTokenView } from '../../../projections/ip-control/admin-token-view.ts';
 import type { AdministratorView } from '../../../projections/ip-control/administrator-view.ts';
 import { problems } from '../../problems.ts';
-import { problemAnswers, type Route, textOf } from '../../route.ts';
+import { jsonOf, problemAnswers, type Route, textOf } from '../../route.ts';
 import { type AdminApi, type AdminOperation, adminRoute } from './call.ts';
 import { PRECONDITION_FAILED } from './refusals.ts';
 import {
@@ -79,10 +79,7 @@ const put = {
   request: {
     params: accountParams,
     query: changeQuery,
-    body: {
-      contentType: 'application/json',
-      schema: z.strictObject({ role: roleText, enabled: bool.default(true), ...groundsFields }),
-    },
+    body: jsonOf(z.strictObject({ role: roleText, enabled: bool.default(true), ...groundsFields })),
   },
   /** `password`: of a new account, shown once, and to be changed at its first login. */
   answers: {
@@ -101,10 +98,7 @@ const patch = {
   request: {
     params: accountParams,
     query: changeQuery,
-    body: {
-      contentType: 'application/json',
-      schema: z.strictObject({ role: roleText.optional(), enabled: bool.optional(), ...groundsFields }),
-    },
+    body: jsonOf(z.strictObject({ role: roleText.optional(), enabled: bool.optional(), ...groundsFields })),
   },
   answers: { 200: changed(account), ...BODY_PROBLEMS, ...problemAnswers(409, 412) },
 } as const satisfies AdminOperation;
@@ -124,7 +118,7 @@ const resetPassword = {
   path: '/accounts/{account}/reset-password',
   scope: 'admin',
   needs: 'accounts:write',
-  request: { params: accountParams, body: { contentType: 'application/json', schema: groundsBody } },
+  request: { params: accountParams, body: jsonOf(groundsBody) },
   /** The password is shown once. */
   answers: {
     200: changed(z.strictObject({ name: z.string(), password: z.string() })),
@@ -149,9 +143,8 @@ const issueToken = {
   needs: 'accounts:write',
   request: {
     params: accountParams,
-    body: {
-      contentType: 'application/json',
-      schema: z.strictObject({
+    body: jsonOf(
+      z.strictObject({
         scopes: z
           .array(z.string().meta({ enum: [...ADMIN_SCOPES] }))
           .min(1, { error: 'must have one scope at least.' }),
@@ -159,7 +152,7 @@ const issueToken = {
         expires: z.string().max(64).meta(textOf('date-time', 'duration')).optional(),
         ...groundsFields,
       }),
-    },
+    ),
   },
   /** The token is shown once. */
   answers: {
@@ -202,36 +195,32 @@ export function accountRoutes(api: AdminApi): readonly Route[] {
       const found = await showAdministrator(params.account, application);
       return isRefusal(found) ? found : accountNow(found.name, application);
     }),
-    adminRoute(
-      put,
-      api,
-      async ({ application, params, body, context, precondition, onlyNew, guarded, isRehearsal }) => {
-        const there = await thereOf(params.account, application);
-        const problem = precondition(there);
-        if (problem !== undefined) return problem;
-        const wanted = { name: params.account, role: body.role, isEnabled: body.enabled };
-        const made = await ensureAdministrator(wanted, context, there === undefined ? application : guarded(there));
-        if (isRefusal(made)) return onlyNew && made.refused === 'administrator-exists' ? PRECONDITION_FAILED : made;
-        const isNew = made.password !== undefined && !isRehearsal;
-        const meta = isNew ? { password: made.password } : {};
-        return { status: isNew ? 201 : 200, meta, ...(await accountNow(params.account, application)) };
-      },
-    ),
-    adminRoute(patch, api, async ({ application, params, body, context, precondition, guarded }) => {
+    adminRoute(put, api, async ({ application, params, body, context, heldTo, onlyNew, isRehearsal }) => {
+      const there = await thereOf(params.account, application);
+      const held = heldTo(there);
+      if (isRefusal(held)) return held;
+      const wanted = { name: params.account, role: body.role, isEnabled: body.enabled };
+      const made = await ensureAdministrator(wanted, context, held);
+      if (isRefusal(made)) return onlyNew && made.refused === 'administrator-exists' ? PRECONDITION_FAILED : made;
+      const isNew = made.password !== undefined && !isRehearsal;
+      const meta = isNew ? { password: made.password } : {};
+      return { status: isNew ? 201 : 200, meta, ...(await accountNow(params.account, application)) };
+    }),
+    adminRoute(patch, api, async ({ application, params, body, context, heldTo }) => {
       const there = await thereOf(params.account, application);
       if (there === undefined) return problems.notFound;
-      const problem = precondition(there);
-      if (problem !== undefined) return problem;
+      const held = heldTo(there);
+      if (isRefusal(held)) return held;
       const wanted = { name: params.account, role: body.role, isEnabled: body.enabled };
-      const refused = await changeAdministrator(wanted, context, guarded(there));
+      const refused = await changeAdministrator(wanted, context, held);
       return refused ?? accountNow(params.account, application);
     }),
-    adminRoute(remove, api, async ({ application, params, context, precondition, guarded }) => {
+    adminRoute(remove, api, async ({ application, params, context, heldTo }) => {
       const there = await thereOf(params.account, application);
       if (there === undefined) return problems.notFound;
-      const problem = precondition(there);
-      if (problem !== undefined) return problem;
-      const refused = await changeAdministrator({ name: params.account, isEnabled: false }, context, guarded(there));
+      const held = heldTo(there);
+      if (isRefusal(held)) return held;
+      const refused = await changeAdministrator({ name: params.account, isEnabled: false }, context, held);
       return refused ?? accountNow(params.account, application);
     }),
     adminRoute(resetPassword, api, async ({ application, params, context }) => {

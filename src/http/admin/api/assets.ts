@@ -11,8 +11,9 @@ import {
 import { groundsFields } from '../../../domain/grounds.ts';
 import { assetCategories, checkAsset, documentErrors } from '../../../domain/worker-pools/documents.ts';
 import { isRefusal } from '../../../kernel/decider.ts';
+import type { AssetView } from '../../../projections/worker-pools/asset-view.ts';
 import { invalid } from '../../problems.ts';
-import { problemAnswers, type Route } from '../../route.ts';
+import { jsonOf, problemAnswers, type Route } from '../../route.ts';
 import { type AdminApi, type AdminOperation, adminRoute } from './call.ts';
 import {
   ADMIN_PROBLEMS,
@@ -22,9 +23,9 @@ import {
   deletionQuery,
   groundsBody,
   one,
-  pageAnswer,
   pageFields,
   pageOf,
+  pageOfAll,
 } from './shapes.ts';
 
 const assetParams = z.strictObject({ asset: z.string() });
@@ -64,15 +65,14 @@ const put = {
   request: {
     params: assetParams,
     query: changeQuery,
-    body: {
-      contentType: 'application/json',
-      schema: z
+    body: jsonOf(
+      z
         .looseObject({
           category: z.enum(assetCategories(), { error: `must be one of ${assetCategories().join(', ')}.` }),
           ...groundsFields,
         })
         .meta({ description: 'An asset as the command line takes it, with its credentials.' }),
-    },
+    ),
   },
   answers: {
     200: changed(z.strictObject({ name: z.string() }), { notes: z.array(z.string()).optional() }),
@@ -90,15 +90,14 @@ const patch = {
   request: {
     params: assetParams,
     query: changeQuery,
-    body: {
-      contentType: 'application/json',
-      schema: z.strictObject({
+    body: jsonOf(
+      z.strictObject({
         configuration: z.looseObject({}).optional(),
         /** All of them; null: none. */
         credentials: z.looseObject({}).nullable().optional(),
         ...groundsFields,
       }),
-    },
+    ),
   },
   answers: {
     200: changed(z.strictObject({ name: z.string() }), { notes: z.array(z.string()).optional() }),
@@ -121,7 +120,7 @@ const test = {
   path: '/assets/{asset}/test',
   scope: 'admin',
   needs: 'pools:operate',
-  request: { params: assetParams, body: { contentType: 'application/json', schema: groundsBody } },
+  request: { params: assetParams, body: jsonOf(groundsBody) },
   answers: {
     200: changed(
       z.strictObject({
@@ -141,9 +140,8 @@ export const ASSET_OPERATIONS: readonly AdminOperation[] = [list, show, put, pat
 /** Accounts and credentials that worker pools use, carried out. */
 export function assetRoutes(api: AdminApi): readonly Route[] {
   return [
-    adminRoute(list, api, async ({ application, query: { after, limit } }) => {
-      const assets = (await listAssets(application)).filter(({ name }) => after === undefined || name > after);
-      return pageAnswer(assets.slice(0, limit + 1), limit, rowOf, ({ name }) => name);
+    adminRoute(list, api, async ({ application, query }) => {
+      return pageOfAll(await listAssets(application), query, rowOf, ({ name }) => name);
     }),
     adminRoute(show, api, async ({ application, params }) => {
       const view = await showAsset(params.asset, application);
@@ -162,23 +160,23 @@ export function assetRoutes(api: AdminApi): readonly Route[] {
 
 function changeRoutes(api: AdminApi): readonly Route[] {
   return [
-    adminRoute(put, api, async ({ application, params, body, context, precondition, guarded, isRehearsal }) => {
-      const there = await standing(params.asset, application);
-      const problem = precondition(there.known);
-      if (problem !== undefined) return problem;
+    adminRoute(put, api, async ({ application, params, body, context, heldTo, isRehearsal }) => {
+      const { isThere, revision } = await assetRevision(params.asset, application);
+      const held = heldTo({ of: 'assets', id: params.asset, revision }, isThere);
+      if (isRefusal(held)) return held;
       const { category, reason: _reason, ticket: _ticket, ...document } = body;
       const given = checkAsset(category, { ...document, name: params.asset }, application.cloudDrivers, '');
       if (!given.ok) return invalid(documentErrors(given.problems));
-      const made = await ensureAsset(given.value, context, guarded(there.expected));
+      const made = await ensureAsset(given.value, context, held);
       if (isRefusal(made)) return made;
       const status = made.created && !isRehearsal ? 201 : 200;
       const { revision: etag } = await assetRevision(params.asset, application);
       return { status, data: { name: params.asset }, meta: { notes: made.notes }, etag };
     }),
-    adminRoute(patch, api, async ({ application, params, body, context, precondition, guarded }) => {
-      const there = await standing(params.asset, application);
-      const problem = precondition(there.known);
-      if (problem !== undefined) return problem;
+    adminRoute(patch, api, async ({ application, params, body, context, heldTo }) => {
+      const { isThere, revision } = await assetRevision(params.asset, application);
+      const held = heldTo({ of: 'assets', id: params.asset, revision }, isThere);
+      if (isRefusal(held)) return held;
       const before = await assetDocument(params.asset, application);
       if (isRefusal(before)) return before;
       const { configuration = before.document.configuration, credentials = before.document.credentials } = body;
@@ -186,29 +184,22 @@ function changeRoutes(api: AdminApi): readonly Route[] {
       const whole = { ...document, configuration, ...(credentials === null ? {} : { credentials }) };
       const given = checkAsset(before.category, whole, application.cloudDrivers, '');
       if (!given.ok) return invalid(documentErrors(given.problems));
-      const made = await ensureAsset(given.value, context, guarded(there.expected));
+      const made = await ensureAsset(given.value, context, held);
       if (isRefusal(made)) return made;
       const { revision: etag } = await assetRevision(params.asset, application);
       return { data: { name: params.asset }, meta: { notes: made.notes }, etag };
     }),
-    adminRoute(remove, api, async ({ application, params, context, precondition, guarded }) => {
-      const there = await standing(params.asset, application);
-      const problem = precondition(there.known);
-      if (problem !== undefined) return problem;
-      const deleted = await deleteAsset(params.asset, context, guarded(there.expected));
+    adminRoute(remove, api, async ({ application, params, context, heldTo }) => {
+      const { isThere, revision } = await assetRevision(params.asset, application);
+      const held = heldTo({ of: 'assets', id: params.asset, revision }, isThere);
+      if (isRefusal(held)) return held;
+      const deleted = await deleteAsset(params.asset, context, held);
       return isRefusal(deleted) ? deleted : { data: deleted };
     }),
   ];
 }
 
-/** What a change of the asset is held against; `known` where there is one. */
-async function standing(id: string, application: Parameters<typeof assetRevision>[1]) {
-  const { isThere, revision } = await assetRevision(id, application);
-  const expected = { of: 'assets', id, revision } as const;
-  return { expected, known: isThere ? expected : undefined };
-}
-
-function rowOf(view: Exclude<Awaited<ReturnType<typeof showAsset>>, { refused: string }>) {
+function rowOf(view: AssetView) {
   return {
     name: view.name,
     category: view.category,

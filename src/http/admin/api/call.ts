@@ -6,7 +6,7 @@ import type { ServedApplication } from '../../../application/application.ts';
 import type { CommandContext } from '../../../commands/aggregate.ts';
 import { saidOf } from '../../../domain/grounds.ts';
 import type { AdminScope } from '../../../events/ip-control/administrator.ts';
-import { isRefusal, type Refusal } from '../../../kernel/decider.ts';
+import { isRefusal, type Refusal, refuse } from '../../../kernel/decider.ts';
 import type { Sealed } from '../../../kernel/event.ts';
 import type { Log } from '../../../ports/log.ts';
 import { fieldErrors, jsonBodyUpTo, readJson } from '../../middleware/json-body.ts';
@@ -14,7 +14,7 @@ import { contextOf, principalOf } from '../../middleware/request-context.ts';
 import { type FieldErrors, invalid, type Problem, problems, sendJson, sendProblem } from '../../problems.ts';
 import type { Operation, Route } from '../../route.ts';
 import { type AdminPrincipal, contextOfPrincipal, mayDo, scopeMissing } from '../access.ts';
-import { PRECONDITION_FAILED, refusalProblem } from './refusals.ts';
+import { refusalProblem } from './refusals.ts';
 
 /** An operation of administrators, and which of their scopes it needs. */
 export type AdminOperation = Operation & Readonly<{ scope: 'admin'; needs: AdminScope }>;
@@ -41,12 +41,13 @@ export type AdminCall<O extends AdminOperation> = Readonly<{
   body: BodyOf<O>;
   /** Whether the answer is what would come of it. */
   isRehearsal: boolean;
-  /** `If-Match` and `If-None-Match` against what is there: undefined where nothing is. Gives what the answer is, where they do not fit. */
-  precondition: (there: Expected | undefined) => Problem | undefined;
+  /**
+   * Holds `If-Match` and `If-None-Match` against the stream that says how a resource is; by default that is there where its stream is. Gives the
+   * same application, whose next command on that stream finds it as it was, where the caller has said how it must be; or a refusal, where it is not so.
+   */
+  heldTo: (stream: Expected | undefined, isThere?: boolean) => ServedApplication | Refusal;
   /** Whether only what is not there may be made (`If-None-Match: *`). */
   onlyNew: boolean;
-  /** The same application, whose next command on that stream finds it as it was, where the caller has said how it must be. */
-  guarded: (there: Expected) => ServedApplication;
   signal: AbortSignal;
 }>;
 
@@ -102,9 +103,11 @@ export function adminRoute<const O extends AdminOperation>(
       query,
       body,
       isRehearsal,
-      precondition: (there: Expected | undefined) => precondition(request.headers, there),
+      heldTo: (stream: Expected | undefined, isThere = stream !== undefined) => {
+        if (!isAsSaid(request.headers, isThere ? stream : undefined)) return NOT_AS_SAID;
+        return recordingInto(opened, recorded, saysHowItIs(request.headers) ? stream : undefined);
+      },
       onlyNew: request.headers['if-none-match']?.trim() === '*',
-      guarded: (there: Expected) => recordingInto(opened, recorded, saysHowItIs(request.headers) ? there : undefined),
       signal: over.signal,
     };
     // What the operation's schemas have made of what was sent is what its call holds.
@@ -189,16 +192,17 @@ function saysHowItIs(headers: Readonly<Record<string, string | string[] | undefi
   return (ifMatch !== undefined && String(ifMatch).trim() !== '*') || ifNoneMatch !== undefined;
 }
 
+const NOT_AS_SAID = refuse('revision-differs', 'it is not as If-Match and If-None-Match say.');
+
 /** RFC 9110, 13.1: `*` is anything that is there. */
-function precondition(
+function isAsSaid(
   { 'if-match': ifMatch, 'if-none-match': ifNoneMatch }: Readonly<Record<string, string | string[] | undefined>>,
   there: Expected | undefined,
-): Problem | undefined {
+): boolean {
   const names = (header: string | string[]): boolean =>
     String(header)
       .split(',')
       .some((tag) => tag.trim() === '*' || tag.trim() === `"${there?.revision}"`);
-  if (ifMatch !== undefined && (there === undefined || !names(ifMatch))) return PRECONDITION_FAILED;
-  if (ifNoneMatch !== undefined && there !== undefined && names(ifNoneMatch)) return PRECONDITION_FAILED;
-  return undefined;
+  if (ifMatch !== undefined && (there === undefined || !names(ifMatch))) return false;
+  return ifNoneMatch === undefined || there === undefined || !names(ifNoneMatch);
 }

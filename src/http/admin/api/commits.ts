@@ -6,7 +6,7 @@ import { groundsFields } from '../../../domain/grounds.ts';
 import { LIST_KINDS } from '../../../domain/ip-control/waiting-changes.ts';
 import { isRefusal } from '../../../kernel/decider.ts';
 import { invalid, problems } from '../../problems.ts';
-import type { Route } from '../../route.ts';
+import { jsonOf, type Route } from '../../route.ts';
 import { type AdminApi, type AdminOperation, adminRoute } from './call.ts';
 import { goesOn, goingOn, inTime } from './router-actions.ts';
 import { ADMIN_PROBLEMS, BODY_PROBLEMS, changed, one, pageAnswer, pageFields, pageOf, text } from './shapes.ts';
@@ -89,15 +89,14 @@ const run = {
   scope: 'admin',
   needs: 'commits:run',
   request: {
-    body: {
-      contentType: 'application/json',
-      schema: z.strictObject({
+    body: jsonOf(
+      z.strictObject({
         customer: text(64, 1),
         region: text(64, 1),
         list: listText.default('BLACKHOLE'),
         ...groundsFields,
       }),
-    },
+    ),
   },
   answers: {
     200: changed(

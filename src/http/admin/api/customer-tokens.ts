@@ -5,7 +5,7 @@ import { issueToken, listTokens, revokeToken } from '../../../application/ip-con
 import { groundsFields } from '../../../domain/grounds.ts';
 import { isRefusal } from '../../../kernel/decider.ts';
 import { problems } from '../../problems.ts';
-import { type Route, textOf } from '../../route.ts';
+import { jsonOf, type Route, textOf } from '../../route.ts';
 import { type AdminApi, type AdminOperation, adminRoute } from './call.ts';
 import { customerParams } from './customers.ts';
 import { ADMIN_PROBLEMS, all, BODY_PROBLEMS, changed, deletionQuery, one, text } from './shapes.ts';
@@ -41,16 +41,15 @@ const issue = {
   needs: 'tokens:write',
   request: {
     params: customerParams,
-    body: {
-      contentType: 'application/json',
-      schema: z.strictObject({
+    body: jsonOf(
+      z.strictObject({
         label: text(200).default(''),
         expires: z.string().meta(textOf('date-time', 'duration')).optional(),
         read_only: z.boolean().optional(),
         allowed_addresses: z.array(z.string().meta(textOf('cidr'))).optional(),
         ...groundsFields,
       }),
-    },
+    ),
   },
   /** The token is shown once. */
   answers: {

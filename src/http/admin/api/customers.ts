@@ -17,7 +17,7 @@ import { groundsFields } from '../../../domain/grounds.ts';
 import type { CustomerSettings } from '../../../events/ip-control/vocabulary.ts';
 import { isRefusal } from '../../../kernel/decider.ts';
 import { invalid } from '../../problems.ts';
-import { problemAnswers, type Route } from '../../route.ts';
+import { jsonOf, problemAnswers, type Route } from '../../route.ts';
 import { type AdminApi, type AdminOperation, adminRoute } from './call.ts';
 import { PRECONDITION_FAILED } from './refusals.ts';
 import {
@@ -103,7 +103,7 @@ const putCustomer = {
   request: {
     params: customerParams,
     query: changeQuery,
-    body: { contentType: 'application/json', schema: settingsBody },
+    body: jsonOf(settingsBody),
   },
   answers: {
     200: changed(customer, secretFields),
@@ -121,7 +121,7 @@ const patchCustomer = {
   request: {
     params: customerParams,
     query: changeQuery,
-    body: { contentType: 'application/json', schema: settingsBody },
+    body: jsonOf(settingsBody),
   },
   answers: { 200: changed(customer, secretFields), ...BODY_PROBLEMS, ...problemAnswers(409, 412) },
 } as const satisfies AdminOperation;
@@ -139,7 +139,7 @@ const standingOperation = {
   method: 'POST',
   scope: 'admin',
   needs: 'customers:write',
-  request: { params: customerParams, body: { contentType: 'application/json', schema: groundsBody } },
+  request: { params: customerParams, body: jsonOf(groundsBody) },
   answers: { 200: changed(customer), ...BODY_PROBLEMS },
 } as const;
 const disableCustomer = {
@@ -155,10 +155,7 @@ const rotateSecret = {
   needs: 'webhooks:write',
   request: {
     params: customerParams,
-    body: {
-      contentType: 'application/json',
-      schema: z.strictObject({ immediately: bool.optional(), ...groundsFields }),
-    },
+    body: jsonOf(z.strictObject({ immediately: bool.optional(), ...groundsFields })),
   },
   answers: {
     200: changed(z.strictObject({ webhook_secret: z.string(), previous_webhook_secret_until: z.string().nullable() })),
@@ -261,50 +258,42 @@ export function customerRoutes(api: AdminApi): readonly Route[] {
 
 function changeRoutes(api: AdminApi): readonly Route[] {
   return [
-    adminRoute(
-      putCustomer,
-      api,
-      async ({ application, params, body, context, precondition, onlyNew, guarded, isRehearsal }) => {
-        const before = await namedCustomerRevision(params.customer, application);
-        const there = isRefusal(before)
-          ? undefined
-          : ({ of: 'customers', id: before.account.customerId, revision: before.revision } as const);
-        const problem = precondition(there);
-        if (problem !== undefined) return problem;
-        const wanted = { name: params.customer, settings: settingsOf(body) };
-        const made = onlyNew
-          ? await createCustomer(wanted, context, application)
-          : await ensureCustomer(wanted, context, there === undefined ? application : guarded(there));
-        if (isRefusal(made)) return onlyNew && made.refused === 'customer-name-taken' ? PRECONDITION_FAILED : made;
-        const after = await namedCustomerRevision(made.customer.name, application);
-        if (isRefusal(after)) return after;
-        const { account, revision } = after;
-        return {
-          status: (onlyNew || ('isNew' in made && made.isNew)) && !isRehearsal ? 201 : 200,
-          data: customerRecord(account),
-          meta: isRehearsal ? {} : secretMeta(made.webhookSecrets),
-          etag: revision,
-        };
-      },
-    ),
-    adminRoute(
-      patchCustomer,
-      api,
-      async ({ application, params, body, context, precondition, guarded, isRehearsal }) => {
-        const before = await customerRevision(params.customer, application);
-        if (isRefusal(before)) return before;
-        const there = { of: 'customers', id: before.account.customerId, revision: before.revision } as const;
-        const problem = precondition(there);
-        if (problem !== undefined) return problem;
-        const update = { changes: settingsOf(body), rotateWebhookSecret: false, immediately: false };
-        const updated = await updateCustomer({ customer: params.customer, ...update }, context, guarded(there));
-        if (isRefusal(updated)) return updated;
-        const after = await customerRevision(params.customer, application);
-        if (isRefusal(after)) return after;
-        const meta = isRehearsal ? {} : secretMeta(updated.webhookSecrets);
-        return { data: customerRecord(updated.customer), meta, etag: after.revision };
-      },
-    ),
+    adminRoute(putCustomer, api, async ({ application, params, body, context, heldTo, onlyNew, isRehearsal }) => {
+      const before = await namedCustomerRevision(params.customer, application);
+      const there = isRefusal(before)
+        ? undefined
+        : ({ of: 'customers', id: before.account.customerId, revision: before.revision } as const);
+      const held = heldTo(there);
+      if (isRefusal(held)) return held;
+      const wanted = { name: params.customer, settings: settingsOf(body) };
+      const made = onlyNew
+        ? await createCustomer(wanted, context, application)
+        : await ensureCustomer(wanted, context, held);
+      if (isRefusal(made)) return onlyNew && made.refused === 'customer-name-taken' ? PRECONDITION_FAILED : made;
+      const after = await namedCustomerRevision(made.customer.name, application);
+      if (isRefusal(after)) return after;
+      const { account, revision } = after;
+      return {
+        status: (onlyNew || ('isNew' in made && made.isNew)) && !isRehearsal ? 201 : 200,
+        data: customerRecord(account),
+        meta: isRehearsal ? {} : secretMeta(made.webhookSecrets),
+        etag: revision,
+      };
+    }),
+    adminRoute(patchCustomer, api, async ({ application, params, body, context, heldTo, isRehearsal }) => {
+      const before = await customerRevision(params.customer, application);
+      if (isRefusal(before)) return before;
+      const there = { of: 'customers', id: before.account.customerId, revision: before.revision } as const;
+      const held = heldTo(there);
+      if (isRefusal(held)) return held;
+      const update = { changes: settingsOf(body), rotateWebhookSecret: false, immediately: false };
+      const updated = await updateCustomer({ customer: params.customer, ...update }, context, held);
+      if (isRefusal(updated)) return updated;
+      const after = await customerRevision(params.customer, application);
+      if (isRefusal(after)) return after;
+      const meta = isRehearsal ? {} : secretMeta(updated.webhookSecrets);
+      return { data: customerRecord(updated.customer), meta, etag: after.revision };
+    }),
     adminRoute(rotateSecret, api, async ({ application, params, body, context }) => {
       const immediately = body.immediately === true;
       const update = { customer: params.customer, changes: {}, rotateWebhookSecret: true, immediately };
@@ -322,14 +311,14 @@ function standingRoutes(api: AdminApi): readonly Route[] {
     [enableCustomer, 'enabled'],
   ] as const;
   return [
-    adminRoute(deleteCustomer, api, async ({ application, params, query, context, precondition, guarded }) => {
+    adminRoute(deleteCustomer, api, async ({ application, params, query, context, heldTo }) => {
       const before = await customerRevision(params.customer, application);
       if (isRefusal(before)) return before;
       const there = { of: 'customers', id: before.account.customerId, revision: before.revision } as const;
-      const problem = precondition(there);
-      if (problem !== undefined) return problem;
+      const held = heldTo(there);
+      if (isRefusal(held)) return held;
       const wanted = { customer: before.account.customerId, force: query.force };
-      const removed = await removeCustomer(wanted, context, guarded(there));
+      const removed = await removeCustomer(wanted, context, held);
       return isRefusal(removed) ? removed : { data: customerRecord(removed.customer) };
     }),
     ...choices.map(([operation, standing]) =>

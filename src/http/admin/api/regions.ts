@@ -12,7 +12,7 @@ import {
 import { groundsFields } from '../../../domain/grounds.ts';
 import type { DeployPolicy } from '../../../events/ip-control/vocabulary.ts';
 import { isRefusal } from '../../../kernel/decider.ts';
-import { problemAnswers, type Route } from '../../route.ts';
+import { jsonOf, problemAnswers, type Route } from '../../route.ts';
 import { type AdminApi, type AdminOperation, adminRoute } from './call.ts';
 import { PRECONDITION_FAILED } from './refusals.ts';
 import {
@@ -68,10 +68,7 @@ const put = {
   request: {
     params: regionParams,
     query: changeQuery,
-    body: {
-      contentType: 'application/json',
-      schema: z.strictObject({ deploy_policy: policyText.default('each'), ...groundsFields }),
-    },
+    body: jsonOf(z.strictObject({ deploy_policy: policyText.default('each'), ...groundsFields })),
   },
   answers: { 200: changed(region), 201: changed(region), ...BODY_PROBLEMS, ...problemAnswers(409, 412) },
 } as const satisfies AdminOperation;
@@ -84,10 +81,7 @@ const patch = {
   request: {
     params: regionParams,
     query: changeQuery,
-    body: {
-      contentType: 'application/json',
-      schema: z.strictObject({ deploy_policy: policyText.optional(), ...groundsFields }),
-    },
+    body: jsonOf(z.strictObject({ deploy_policy: policyText.optional(), ...groundsFields })),
   },
   answers: { 200: changed(region), ...BODY_PROBLEMS, ...problemAnswers(412) },
 } as const satisfies AdminOperation;
@@ -109,55 +103,51 @@ export function regionRoutes(api: AdminApi): readonly Route[] {
   return [
     adminRoute(list, api, async ({ application, query: { after, limit } }) => {
       const behind = Number(after ?? 0);
-      const found = (await listRegions(application)).filter(({ regionId }) => regionId > behind).slice(0, limit + 1);
+      const found = (await listRegions(application)).filter(({ regionId }) => regionId > behind);
       return pageAnswer(found, limit, rowOf, ({ regionId }) => String(regionId));
     }),
     adminRoute(show, api, async ({ application, params }) => {
       const found = await regionRevision(params.region, application);
       return isRefusal(found) ? found : { data: rowOf(found.region), etag: found.revision };
     }),
-    adminRoute(
-      put,
-      api,
-      async ({ application, params, body, context, precondition, onlyNew, guarded, isRehearsal }) => {
-        const before = await namedRegionRevision(params.region, application);
-        const there = isRefusal(before)
-          ? undefined
-          : ({ of: 'regions', id: before.region.regionId, revision: before.revision } as const);
-        const problem = precondition(there);
-        if (problem !== undefined) return problem;
-        const wanted = { name: params.region, deployPolicy: body.deploy_policy };
-        const made = onlyNew
-          ? await createRegion(wanted, context, application)
-          : await ensureRegion(wanted, context, there === undefined ? application : guarded(there));
-        if (isRefusal(made)) return onlyNew && made.refused === 'region-name-taken' ? PRECONDITION_FAILED : made;
-        const after = await namedRegionRevision(params.region, application);
-        if (isRefusal(after)) return after;
-        return {
-          status: (onlyNew || ('isNew' in made && made.isNew)) && !isRehearsal ? 201 : 200,
-          data: rowOf(after.region),
-          etag: after.revision,
-        };
-      },
-    ),
-    adminRoute(patch, api, async ({ application, params, body, context, precondition, guarded }) => {
+    adminRoute(put, api, async ({ application, params, body, context, heldTo, onlyNew, isRehearsal }) => {
+      const before = await namedRegionRevision(params.region, application);
+      const there = isRefusal(before)
+        ? undefined
+        : ({ of: 'regions', id: before.region.regionId, revision: before.revision } as const);
+      const held = heldTo(there);
+      if (isRefusal(held)) return held;
+      const wanted = { name: params.region, deployPolicy: body.deploy_policy };
+      const made = onlyNew
+        ? await createRegion(wanted, context, application)
+        : await ensureRegion(wanted, context, held);
+      if (isRefusal(made)) return onlyNew && made.refused === 'region-name-taken' ? PRECONDITION_FAILED : made;
+      const after = await namedRegionRevision(params.region, application);
+      if (isRefusal(after)) return after;
+      return {
+        status: (onlyNew || ('isNew' in made && made.isNew)) && !isRehearsal ? 201 : 200,
+        data: rowOf(after.region),
+        etag: after.revision,
+      };
+    }),
+    adminRoute(patch, api, async ({ application, params, body, context, heldTo }) => {
       const before = await regionRevision(params.region, application);
       if (isRefusal(before)) return before;
       const there = { of: 'regions', id: before.region.regionId, revision: before.revision } as const;
-      const problem = precondition(there);
-      if (problem !== undefined) return problem;
+      const held = heldTo(there);
+      if (isRefusal(held)) return held;
       const deployPolicy = body.deploy_policy ?? before.region.deployPolicy;
-      const chosen = await chooseDeployPolicy({ region: params.region, deployPolicy }, context, guarded(there));
+      const chosen = await chooseDeployPolicy({ region: params.region, deployPolicy }, context, held);
       if (isRefusal(chosen)) return chosen;
       const after = await regionRevision(params.region, application);
       return isRefusal(after) ? after : { data: rowOf(after.region), etag: after.revision };
     }),
-    adminRoute(remove, api, async ({ application, params, context, precondition }) => {
+    adminRoute(remove, api, async ({ application, params, context, heldTo }) => {
       const before = await regionRevision(params.region, application);
       if (isRefusal(before)) return before;
-      const problem = precondition({ of: 'regions', id: before.region.regionId, revision: before.revision });
-      if (problem !== undefined) return problem;
-      const removed = await removeRegion(params.region, context, application);
+      const held = heldTo({ of: 'regions', id: before.region.regionId, revision: before.revision });
+      if (isRefusal(held)) return held;
+      const removed = await removeRegion(params.region, context, held);
       return isRefusal(removed) ? removed : { data: rowOf(removed) };
     }),
   ];

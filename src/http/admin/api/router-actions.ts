@@ -5,7 +5,7 @@ import { type NamedRouter, testRouter } from '../../../application/ip-control/ro
 import type { RouterCheckResult } from '../../../events/ip-control/router-upkeep.ts';
 import { showOperation } from '../../../application/ip-control/operations.ts';
 import { isRefusal, type Refusal } from '../../../kernel/decider.ts';
-import { problemAnswers, type Route } from '../../route.ts';
+import { jsonOf, problemAnswers, type Route } from '../../route.ts';
 import { within } from '../within.ts';
 import { type AdminAnswer, type AdminApi, type AdminOperation, adminRoute } from './call.ts';
 import { routerParams } from './routers.ts';
@@ -36,7 +36,7 @@ function action<const Name extends string, D extends z.ZodType>(name: Name, data
     path: `/regions/{region}/routers/{router}/${name}`,
     scope: 'admin',
     needs: 'routers:operate',
-    request: { params: routerParams, body: { contentType: 'application/json', schema: groundsBody } },
+    request: { params: routerParams, body: jsonOf(groundsBody) },
     answers: { 200: changed(data), 202: goingOn, ...BODY_PROBLEMS, ...problemAnswers(409) },
   } as const satisfies AdminOperation;
 }
@@ -79,7 +79,7 @@ const drain = {
   request: {
     params: routerParams,
     query: changeQuery,
-    body: { contentType: 'application/json', schema: groundsBody },
+    body: jsonOf(groundsBody),
   },
 } as const satisfies AdminOperation;
 

@@ -12,7 +12,7 @@ import {
 } from '../../../application/ip-control/routers.ts';
 import { groundsFields } from '../../../domain/grounds.ts';
 import { isRefusal } from '../../../kernel/decider.ts';
-import { problemAnswers, type Route } from '../../route.ts';
+import { jsonOf, problemAnswers, type Route } from '../../route.ts';
 import { type AdminApi, type AdminOperation, adminRoute } from './call.ts';
 import { PRECONDITION_FAILED } from './refusals.ts';
 import { regionParams } from './regions.ts';
@@ -68,16 +68,15 @@ const put = {
   request: {
     params: routerParams,
     query: changeQuery,
-    body: {
-      contentType: 'application/json',
-      schema: z.strictObject({
+    body: jsonOf(
+      z.strictObject({
         driver: text(64, 1),
         /** Those of `--option`, as far as they may reach over HTTP (`router-reach.ts`). */
         options: z.record(z.string().max(100), text(4_096)).default({}),
         repair: bool.default(true),
         ...groundsFields,
       }),
-    },
+    ),
   },
   answers: { 200: changed(routerRow), 201: changed(routerRow), ...BODY_PROBLEMS, ...problemAnswers(409, 412) },
 } as const satisfies AdminOperation;
@@ -90,9 +89,8 @@ const patch = {
   request: {
     params: routerParams,
     query: changeQuery,
-    body: {
-      contentType: 'application/json',
-      schema: z.strictObject({
+    body: jsonOf(
+      z.strictObject({
         repair: bool.optional(),
         /** Only those that are to be otherwise; null: the default again. */
         options: z.record(z.string().max(100), text(4_096).nullable()).optional(),
@@ -100,7 +98,7 @@ const patch = {
         force: bool.optional(),
         ...groundsFields,
       }),
-    },
+    ),
   },
   answers: { 200: changed(routerRow), ...BODY_PROBLEMS, ...problemAnswers(412) },
 } as const satisfies AdminOperation;
@@ -119,7 +117,7 @@ const disable = {
   path: '/regions/{region}/routers/{router}/disable',
   scope: 'admin',
   needs: 'routers:operate',
-  request: { params: routerParams, body: { contentType: 'application/json', schema: groundsBody } },
+  request: { params: routerParams, body: jsonOf(groundsBody) },
   answers: { 200: changed(routerRow), ...BODY_PROBLEMS },
 } as const satisfies AdminOperation;
 
@@ -134,45 +132,41 @@ export function routerRoutes(api: AdminApi): readonly Route[] {
       return isRefusal(found) ? found : { data: found.map(rowOf) };
     }),
     adminRoute(show, api, ({ application, params }) => shown(params, application)),
-    adminRoute(
-      put,
-      api,
-      async ({ application, params, body, context, precondition, onlyNew, guarded, isRehearsal }) => {
-        const { driver, options, repair } = body;
-        const there = await thereOf(params.region, application);
-        if (isRefusal(there)) return there;
-        const known = await findRouter(params, application);
-        const problem = precondition(isRefusal(known) ? undefined : there);
-        if (problem !== undefined) return problem;
-        const wanted = { ...params, driver, options, repair };
-        const made = await ensureRouter(wanted, context, { ...guarded(there), isRehearsal });
-        if (isRefusal(made)) return onlyNew && made.refused === 'router-name-taken' ? PRECONDITION_FAILED : made;
-        return { status: isRefusal(known) && !isRehearsal ? 201 : 200, ...(await shown(params, application)) };
-      },
-    ),
-    adminRoute(patch, api, async ({ application, params, body, context, precondition, guarded }) => {
+    adminRoute(put, api, async ({ application, params, body, context, heldTo, onlyNew, isRehearsal }) => {
+      const { driver, options, repair } = body;
+      const there = await thereOf(params.region, application);
+      if (isRefusal(there)) return there;
+      const known = await findRouter(params, application);
+      const held = heldTo(there, !isRefusal(known));
+      if (isRefusal(held)) return held;
+      const wanted = { ...params, driver, options, repair };
+      const made = await ensureRouter(wanted, context, { ...held, isRehearsal });
+      if (isRefusal(made)) return onlyNew && made.refused === 'router-name-taken' ? PRECONDITION_FAILED : made;
+      return { status: isRefusal(known) && !isRehearsal ? 201 : 200, ...(await shown(params, application)) };
+    }),
+    adminRoute(patch, api, async ({ application, params, body, context, heldTo }) => {
       const known = await findRouter(params, application);
       if (isRefusal(known)) return known;
       const there = await thereOf(params.region, application);
       if (isRefusal(there)) return there;
-      const problem = precondition(there);
-      if (problem !== undefined) return problem;
+      const held = heldTo(there);
+      if (isRefusal(held)) return held;
       const { options = {}, force = false } = body;
-      const reconfigured = await reconfigureRouter({ ...params, options, force }, context, guarded(there));
+      const reconfigured = await reconfigureRouter({ ...params, options, force }, context, held);
       if (isRefusal(reconfigured)) return reconfigured;
       if (body.repair === undefined) return shown(params, application);
       const { repair } = body;
-      const chosen = await chooseRouterRepair({ ...params, repair }, context, guarded(there));
+      const chosen = await chooseRouterRepair({ ...params, repair }, context, held);
       return isRefusal(chosen) ? chosen : shown(params, application);
     }),
-    adminRoute(remove, api, async ({ application, params, context, precondition, guarded }) => {
+    adminRoute(remove, api, async ({ application, params, context, heldTo }) => {
       const known = await findRouter(params, application);
       if (isRefusal(known)) return known;
       const there = await thereOf(params.region, application);
       if (isRefusal(there)) return there;
-      const problem = precondition(there);
-      if (problem !== undefined) return problem;
-      const removed = await removeRouter(params, context, guarded(there));
+      const held = heldTo(there);
+      if (isRefusal(held)) return held;
+      const removed = await removeRouter(params, context, held);
       return isRefusal(removed) ? removed : { data: rowOf(summaryOf(known.region.name, known.router)) };
     }),
     adminRoute(disable, api, async ({ application, params, context }) => {

@@ -12,8 +12,9 @@ import {
 import { groundsFields } from '../../../domain/grounds.ts';
 import { checkScopeLimits, checkScopeName, documentErrors } from '../../../domain/worker-pools/documents.ts';
 import { isRefusal, type Refusal, refuse } from '../../../kernel/decider.ts';
+import type { ScopeView } from '../../../projections/worker-pools/scope-view.ts';
 import { invalid } from '../../problems.ts';
-import { problemAnswers, type Route } from '../../route.ts';
+import { jsonOf, problemAnswers, type Route } from '../../route.ts';
 import { type AdminApi, type AdminOperation, adminRoute } from './call.ts';
 import {
   ADMIN_PROBLEMS,
@@ -23,9 +24,9 @@ import {
   deletionQuery,
   groundsBody,
   one,
-  pageAnswer,
   pageFields,
   pageOf,
+  pageOfAll,
 } from './shapes.ts';
 
 const PRIORITY_MAX = 1_000_000;
@@ -65,7 +66,7 @@ const put = {
   path: '/scopes/{scope}',
   scope: 'admin',
   needs: 'pools:write',
-  request: { params: scopeParams, query: changeQuery, body: { contentType: 'application/json', schema: groundsBody } },
+  request: { params: scopeParams, query: changeQuery, body: jsonOf(groundsBody) },
   answers: {
     200: changed(z.strictObject({ name: z.string() })),
     201: changed(z.strictObject({ name: z.string() })),
@@ -100,14 +101,13 @@ const putPool = {
   request: {
     params: memberParams,
     query: changeQuery,
-    body: {
-      contentType: 'application/json',
-      schema: z.strictObject({
+    body: jsonOf(
+      z.strictObject({
         priority: priorityNumber.default(0),
         limits: limits.default({}),
         ...groundsFields,
       }),
-    },
+    ),
   },
   answers: { 200: changed(member), 201: changed(member), ...BODY_PROBLEMS, ...problemAnswers(409) },
 } as const satisfies AdminOperation;
@@ -120,10 +120,7 @@ const patchPool = {
   request: {
     params: memberParams,
     query: changeQuery,
-    body: {
-      contentType: 'application/json',
-      schema: z.strictObject({ priority: priorityNumber.optional(), limits: limits.optional(), ...groundsFields }),
-    },
+    body: jsonOf(z.strictObject({ priority: priorityNumber.optional(), limits: limits.optional(), ...groundsFields })),
   },
   answers: { 200: changed(member), ...BODY_PROBLEMS },
 } as const satisfies AdminOperation;
@@ -152,31 +149,30 @@ export const SCOPE_OPERATIONS: readonly AdminOperation[] = [
 /** Scopes and the pools that they use, carried out. */
 export function scopeRoutes(api: AdminApi): readonly Route[] {
   return [
-    adminRoute(list, api, async ({ application, query: { after, limit } }) => {
-      const scopes = (await listScopes(application)).filter((view) => after === undefined || view.scope > after);
-      return pageAnswer(scopes.slice(0, limit + 1), limit, rowOf, (view) => view.scope);
+    adminRoute(list, api, async ({ application, query }) => {
+      return pageOfAll(await listScopes(application), query, rowOf, (view) => view.scope);
     }),
     adminRoute(show, api, async ({ application, params }) => {
       const view = await showScope(params.scope, application);
       if (isRefusal(view)) return view;
       return { data: rowOf(view), etag: (await scopeRevision(params.scope, application)).revision };
     }),
-    adminRoute(put, api, async ({ application, params, context, precondition, guarded, isRehearsal }) => {
+    adminRoute(put, api, async ({ application, params, context, heldTo, isRehearsal }) => {
       const name = checkScopeName(params.scope);
       if (!name.ok) return invalid(documentErrors(name.problems));
-      const there = await standing(params.scope, application);
-      const problem = precondition(there.known);
-      if (problem !== undefined) return problem;
-      const made = await createScope(params.scope, context, guarded(there.expected));
+      const { isThere, revision } = await scopeRevision(params.scope, application);
+      const held = heldTo({ of: 'scopes', id: params.scope, revision }, isThere);
+      if (isRefusal(held)) return held;
+      const made = await createScope(params.scope, context, held);
       if (isRefusal(made)) return made;
       const { revision: etag } = await scopeRevision(params.scope, application);
       return { status: made.created && !isRehearsal ? 201 : 200, data: { name: params.scope }, etag };
     }),
-    adminRoute(remove, api, async ({ application, params, context, precondition, guarded }) => {
-      const there = await standing(params.scope, application);
-      const problem = precondition(there.known);
-      if (problem !== undefined) return problem;
-      const deleted = await deleteScope(params.scope, context, guarded(there.expected));
+    adminRoute(remove, api, async ({ application, params, context, heldTo }) => {
+      const { isThere, revision } = await scopeRevision(params.scope, application);
+      const held = heldTo({ of: 'scopes', id: params.scope, revision }, isThere);
+      if (isRefusal(held)) return held;
+      const deleted = await deleteScope(params.scope, context, held);
       return isRefusal(deleted) ? deleted : { data: deleted };
     }),
     ...memberRoutes(api),
@@ -231,14 +227,7 @@ function usesNot(scopeName: string, pool: string): Refusal {
   return refuse('scope-worker-pool-not-found', `scope ${scopeName} has no worker pool ${pool}.`, 'pool');
 }
 
-/** What a change of the scope is held against; `known` where there is one. */
-async function standing(id: string, application: Parameters<typeof scopeRevision>[1]) {
-  const { isThere, revision } = await scopeRevision(id, application);
-  const expected = { of: 'scopes', id, revision } as const;
-  return { expected, known: isThere ? expected : undefined };
-}
-
-function rowOf({ scope: name, pools, createdAt }: Exclude<Awaited<ReturnType<typeof showScope>>, { refused: string }>) {
+function rowOf({ scope: name, pools, createdAt }: ScopeView) {
   const used = Object.entries(pools).map(([pool, { priority, limits: own }]) => ({
     name: pool,
     priority,

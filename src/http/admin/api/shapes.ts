@@ -94,6 +94,17 @@ export function pageAnswer<R>(
   const next = found.length > limit && last !== undefined ? place(last) : null;
   return { data: rows.map(row), meta: { next_after: next } };
 }
+
+/** A page of a list that is at hand as a whole, in the order of the text that is its rows' place. */
+export function pageOfAll<R>(
+  rows: readonly R[],
+  { after, limit }: Readonly<{ after?: string | undefined; limit: number }>,
+  row: (one: R) => unknown,
+  place: (one: R) => string,
+): ReturnType<typeof pageAnswer> {
+  return pageAnswer(after === undefined ? rows : rows.filter((each) => place(each) > after), limit, row, place);
+}
+
 /** A whole number of a body, at least `least`. */
 export function wholeNumber(least: number) {
   const error = `must be a whole number from ${least}.`;

@@ -8,7 +8,7 @@ import {
 } from '../../../application/ip-control/subnets.ts';
 import { groundsFields } from '../../../domain/grounds.ts';
 import { isRefusal } from '../../../kernel/decider.ts';
-import { problemAnswers, type Route } from '../../route.ts';
+import { jsonOf, problemAnswers, type Route } from '../../route.ts';
 import { type AdminApi, type AdminOperation, adminRoute } from './call.ts';
 import { customerParams } from './customers.ts';
 import {
@@ -72,10 +72,7 @@ const put = {
   request: {
     params: subnetParams,
     query: changeQuery,
-    body: {
-      contentType: 'application/json',
-      schema: z.strictObject({ region: text(64, 1), asn: wholeNumber(1), metro: text(64, 1), ...groundsFields }),
-    },
+    body: jsonOf(z.strictObject({ region: text(64, 1), asn: wholeNumber(1), metro: text(64, 1), ...groundsFields })),
   },
   answers: { 200: changed(subnet), 201: changed(subnet), ...BODY_PROBLEMS, ...problemAnswers(409) },
 } as const satisfies AdminOperation;

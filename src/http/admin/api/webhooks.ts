@@ -8,7 +8,7 @@ import {
   testWebhook,
 } from '../../../application/ip-control/webhook-deliveries.ts';
 import { isRefusal } from '../../../kernel/decider.ts';
-import { problemAnswers, type Route } from '../../route.ts';
+import { jsonOf, problemAnswers, type Route } from '../../route.ts';
 import { type AdminApi, type AdminOperation, adminRoute } from './call.ts';
 import { customerParams } from './customers.ts';
 import { ADMIN_PROBLEMS, BODY_PROBLEMS, changed, groundsBody, one, pageFields, pageOf } from './shapes.ts';
@@ -48,7 +48,7 @@ const test = {
   path: '/customers/{customer}/webhook-deliveries/test',
   scope: 'admin',
   needs: 'webhooks:write',
-  request: { params: customerParams, body: { contentType: 'application/json', schema: groundsBody } },
+  request: { params: customerParams, body: jsonOf(groundsBody) },
   answers: {
     200: changed(
       z.strictObject({
@@ -78,7 +78,7 @@ const redeliver = {
   path: '/customers/{customer}/webhook-deliveries/{delivery}/redeliver',
   scope: 'admin',
   needs: 'webhooks:write',
-  request: { params: deliveryParams, body: { contentType: 'application/json', schema: groundsBody } },
+  request: { params: deliveryParams, body: jsonOf(groundsBody) },
   answers: {
     202: changed(z.strictObject({ id: z.string(), state: z.literal('retrying') })),
     ...BODY_PROBLEMS,

@@ -11,7 +11,7 @@ import {
 import { reasonText, ticketText } from '../../../domain/grounds.ts';
 import { isRefusal } from '../../../kernel/decider.ts';
 import { invalid } from '../../problems.ts';
-import { problemAnswers, type Route } from '../../route.ts';
+import { jsonOf, problemAnswers, type Route } from '../../route.ts';
 import { evidenceHeaders, sendEvidence } from '../evidence.ts';
 import { type AdminApi, type AdminOperation, adminRoute } from './call.ts';
 import { ADMIN_PROBLEMS, BODY_PROBLEMS, changed, groundsBody, one, pageAnswer, pageFields, pageOf } from './shapes.ts';
@@ -84,7 +84,7 @@ const approve = {
   path: '/whitelist-requests/{request}/approve',
   scope: 'admin',
   needs: 'whitelist:review',
-  request: { params: requestParams, body: { contentType: 'application/json', schema: groundsBody } },
+  request: { params: requestParams, body: jsonOf(groundsBody) },
   answers: { 200: decided, ...BODY_PROBLEMS, ...problemAnswers(409) },
 } as const satisfies AdminOperation;
 
@@ -95,10 +95,7 @@ const reject = {
   needs: 'whitelist:review',
   request: {
     params: requestParams,
-    body: {
-      contentType: 'application/json',
-      schema: z.strictObject({ reason: reasonText, ticket: ticketText.optional() }),
-    },
+    body: jsonOf(z.strictObject({ reason: reasonText, ticket: ticketText.optional() })),
   },
   answers: { 200: decided, ...BODY_PROBLEMS, ...problemAnswers(409) },
 } as const satisfies AdminOperation;
@@ -126,7 +123,7 @@ export function whitelistRoutes(api: AdminApi): readonly Route[] {
       const at = requests.findIndex(({ requestId }) => requestId === after);
       if (after !== undefined && at === -1) return invalid({ after: ['must be the id of a request of this list.'] });
       const start = at + 1;
-      return pageAnswer(requests.slice(start, start + limit + 1), limit, listedOf, ({ requestId }) => requestId);
+      return pageAnswer(requests.slice(start), limit, listedOf, ({ requestId }) => requestId);
     }),
     adminRoute(show, api, async ({ application, params }) => {
       const found = await showRequest(params.request, application);

@@ -11,7 +11,7 @@ import { groundsFields } from '../../../domain/grounds.ts';
 import { checkWork, documentErrors } from '../../../domain/worker-pools/documents.ts';
 import { isRefusal } from '../../../kernel/decider.ts';
 import { invalid } from '../../problems.ts';
-import { problemAnswers, type Route } from '../../route.ts';
+import { jsonOf, problemAnswers, type Route } from '../../route.ts';
 import { type AdminApi, type AdminOperation, adminRoute } from './call.ts';
 import { ADMIN_PROBLEMS, BODY_PROBLEMS, changed, one, pageAnswer, pageFields, pageOf } from './shapes.ts';
 
@@ -59,7 +59,7 @@ const submit = {
   path: '/work-requests',
   scope: 'admin',
   needs: 'work:write',
-  request: { body: { contentType: 'application/json', schema: document } },
+  request: { body: jsonOf(document) },
   answers: { 201: changed(workRequest), ...BODY_PROBLEMS },
 } as const satisfies AdminOperation;
 

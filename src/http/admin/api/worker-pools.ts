@@ -13,20 +13,21 @@ import { groundsFields } from '../../../domain/grounds.ts';
 import { checkPoolName, documentErrors, givenPool } from '../../../domain/worker-pools/documents.ts';
 import { isMonth, monthOf } from '../../../domain/worker-pools/months.ts';
 import { isRefusal } from '../../../kernel/decider.ts';
+import type { WorkerPoolView } from '../../../projections/worker-pools/worker-pool-view.ts';
 import { invalid } from '../../problems.ts';
-import { problemAnswers, type Route } from '../../route.ts';
+import { jsonOf, problemAnswers, type Route } from '../../route.ts';
 import { type AdminApi, type AdminOperation, adminRoute } from './call.ts';
 import {
   ADMIN_PROBLEMS,
   BODY_PROBLEMS,
   changed,
+  changeQuery,
   deletionQuery,
-  dryRunField,
   forceField,
   one,
-  pageAnswer,
   pageFields,
   pageOf,
+  pageOfAll,
   wholeNumber,
 } from './shapes.ts';
 
@@ -50,7 +51,6 @@ const pool = record.extend({
   active_workers: z.array(z.string()),
   created_at: z.string(),
 });
-const changeQuery = z.strictObject(dryRunField);
 const notes = { notes: z.array(z.string()).optional() } as const;
 
 const list = {
@@ -76,7 +76,7 @@ const put = {
   path: '/worker-pools/{pool}',
   scope: 'admin',
   needs: 'pools:write',
-  request: { params: poolParams, query: changeQuery, body: { contentType: 'application/json', schema: document } },
+  request: { params: poolParams, query: changeQuery, body: jsonOf(document) },
   answers: { 200: changed(record, notes), 201: changed(record, notes), ...BODY_PROBLEMS, ...problemAnswers(409, 412) },
 } as const satisfies AdminOperation;
 
@@ -85,7 +85,7 @@ const patch = {
   path: '/worker-pools/{pool}',
   scope: 'admin',
   needs: 'pools:write',
-  request: { params: poolParams, query: changeQuery, body: { contentType: 'application/json', schema: document } },
+  request: { params: poolParams, query: changeQuery, body: jsonOf(document) },
   answers: { 200: changed(record, notes), ...BODY_PROBLEMS, ...problemAnswers(409, 412) },
 } as const satisfies AdminOperation;
 
@@ -109,13 +109,12 @@ const launch = {
   needs: 'pools:operate',
   request: {
     params: poolParams,
-    body: {
-      contentType: 'application/json',
-      schema: z.strictObject({
+    body: jsonOf(
+      z.strictObject({
         count: wholeNumber(1).max(1_000, { error: 'must be at most 1000.' }),
         ...groundsFields,
       }),
-    },
+    ),
   },
   answers: {
     202: changed(z.strictObject({ pool: z.string(), workers: z.array(z.string()), notes: z.array(z.string()) })),
@@ -164,11 +163,8 @@ export const POOL_OPERATIONS: readonly AdminOperation[] = [list, show, put, patc
 /** Pools of workers, carried out. */
 export function poolRoutes(api: AdminApi): readonly Route[] {
   return [
-    adminRoute(list, api, async ({ application, query: { after, limit } }) => {
-      const pools = (await listPools(application)).filter(
-        ({ record: { name } }) => after === undefined || name > after,
-      );
-      return pageAnswer(pools.slice(0, limit + 1), limit, rowOf, ({ record: { name } }) => name);
+    adminRoute(list, api, async ({ application, query }) => {
+      return pageOfAll(await listPools(application), query, rowOf, ({ record: { name } }) => name);
     }),
     adminRoute(show, api, async ({ application, params }) => {
       const view = await showPool(params.pool, application);
@@ -176,12 +172,11 @@ export function poolRoutes(api: AdminApi): readonly Route[] {
       return { data: rowOf(view), etag: (await poolRevision(params.pool, application)).revision };
     }),
     ...changeRoutes(api),
-    adminRoute(remove, api, async ({ application, params, query, context, precondition, guarded }) => {
-      const before = await poolRevision(params.pool, application);
-      const there = { of: 'workerPools', id: params.pool, revision: before.revision } as const;
-      const problem = precondition(before.record === undefined ? undefined : there);
-      if (problem !== undefined) return problem;
-      const deleted = await deletePool(params.pool, { force: query.force }, context, guarded(there));
+    adminRoute(remove, api, async ({ application, params, query, context, heldTo }) => {
+      const { record: before, revision } = await poolRevision(params.pool, application);
+      const held = heldTo({ of: 'workerPools', id: params.pool, revision }, before !== undefined);
+      if (isRefusal(held)) return held;
+      const deleted = await deletePool(params.pool, { force: query.force }, context, held);
       return isRefusal(deleted) ? deleted : { data: { name: params.pool, ...deleted } };
     }),
     adminRoute(launch, api, async ({ application, params, body, context }) => {
@@ -204,16 +199,15 @@ function changeRoutes(api: AdminApi): readonly Route[] {
     adminRoute(
       put,
       api,
-      async ({ application, params, body, context, precondition, guarded, isRehearsal }) => {
+      async ({ application, params, body, context, heldTo, isRehearsal }) => {
         const name = checkPoolName(params.pool);
         if (!name.ok) return invalid(documentErrors(name.problems));
         const given = givenPool(body, 'whole', application.cloudDrivers);
         if (!given.ok) return invalid(documentErrors(given.problems));
-        const before = await poolRevision(params.pool, application);
-        const there = { of: 'workerPools', id: params.pool, revision: before.revision } as const;
-        const problem = precondition(before.record === undefined ? undefined : there);
-        if (problem !== undefined) return problem;
-        const made = await ensurePool(params.pool, given.value, how, context, guarded(there));
+        const { record: before, revision } = await poolRevision(params.pool, application);
+        const held = heldTo({ of: 'workerPools', id: params.pool, revision }, before !== undefined);
+        if (isRefusal(held)) return held;
+        const made = await ensurePool(params.pool, given.value, how, context, held);
         if (isRefusal(made)) return made;
         const after = await poolRevision(params.pool, application);
         const status = made.created && !isRehearsal ? 201 : 200;
@@ -224,14 +218,13 @@ function changeRoutes(api: AdminApi): readonly Route[] {
     adminRoute(
       patch,
       api,
-      async ({ application, params, body, context, precondition, guarded }) => {
+      async ({ application, params, body, context, heldTo }) => {
         const given = givenPool(body, 'changes', application.cloudDrivers);
         if (!given.ok) return invalid(documentErrors(given.problems));
-        const before = await poolRevision(params.pool, application);
-        const there = { of: 'workerPools', id: params.pool, revision: before.revision } as const;
-        const problem = precondition(before.record === undefined ? undefined : there);
-        if (problem !== undefined) return problem;
-        const made = await editPool(params.pool, given.value, how, context, guarded(there));
+        const { record: before, revision } = await poolRevision(params.pool, application);
+        const held = heldTo({ of: 'workerPools', id: params.pool, revision }, before !== undefined);
+        if (isRefusal(held)) return held;
+        const made = await editPool(params.pool, given.value, how, context, held);
         if (isRefusal(made)) return made;
         const after = await poolRevision(params.pool, application);
         return { data: after.record, meta: { notes: made.notes }, etag: after.revision };
@@ -241,11 +234,6 @@ function changeRoutes(api: AdminApi): readonly Route[] {
   ];
 }
 
-function rowOf({
-  record: fields,
-  scopes,
-  active,
-  createdAt,
-}: Exclude<Awaited<ReturnType<typeof showPool>>, { refused: string }>) {
+function rowOf({ record: fields, scopes, active, createdAt }: WorkerPoolView) {
   return { ...fields, scopes, active_workers: active.map(({ worker }) => worker), created_at: createdAt };
 }

@@ -2,9 +2,9 @@ import { z } from 'zod';
 import { listWorkers, showWorker, terminateWorker, type WorkerNow } from '../../../application/worker-pools/workers.ts';
 import { groundsFields } from '../../../domain/grounds.ts';
 import { isRefusal } from '../../../kernel/decider.ts';
-import { problemAnswers, type Route } from '../../route.ts';
+import { jsonOf, problemAnswers, type Route } from '../../route.ts';
 import { type AdminApi, type AdminOperation, adminRoute } from './call.ts';
-import { ADMIN_PROBLEMS, BODY_PROBLEMS, bool, changed, one, pageAnswer, pageFields, pageOf } from './shapes.ts';
+import { ADMIN_PROBLEMS, BODY_PROBLEMS, bool, changed, one, pageFields, pageOf, pageOfAll } from './shapes.ts';
 
 const worker = z.strictObject({
   name: z.string(),
@@ -46,7 +46,7 @@ const terminate = {
   needs: 'pools:operate',
   request: {
     params: workerParams,
-    body: { contentType: 'application/json', schema: z.strictObject({ force: bool.default(false), ...groundsFields }) },
+    body: jsonOf(z.strictObject({ force: bool.default(false), ...groundsFields })),
   },
   answers: {
     202: changed(z.strictObject({ worker: z.string(), waits_for_task: z.string().nullable() })),
@@ -61,11 +61,8 @@ export const WORKER_OPERATIONS: readonly AdminOperation[] = [list, show, termina
 /** Workers and their instances, carried out. */
 export function workerRoutes(api: AdminApi): readonly Route[] {
   return [
-    adminRoute(list, api, async ({ application, query: { pool, after, limit } }) => {
-      const workers = (await listWorkers({ pool }, application)).filter(
-        ({ view }) => after === undefined || view.worker > after,
-      );
-      return pageAnswer(workers.slice(0, limit + 1), limit, rowOf, ({ view }) => view.worker);
+    adminRoute(list, api, async ({ application, query: { pool, ...page } }) => {
+      return pageOfAll(await listWorkers({ pool }, application), page, rowOf, ({ view }) => view.worker);
     }),
     adminRoute(show, api, async ({ application, params }) => {
       const found = await showWorker(params.worker, application);
