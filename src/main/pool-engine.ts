@@ -1,11 +1,11 @@
 import { scale, type ScaleDependencies } from '../application/worker-pools/apply-scaling.ts';
 import { pendingTasks } from '../application/worker-pools/pending-work.ts';
+import { judgeSilence } from '../application/worker-pools/silent-workers.ts';
 import { Ages } from '../concurrency/ages.ts';
 import type { WorkersUrl } from '../domain/worker-pools/workers-url.ts';
 import { canonicalJson } from '../events/hash-chain.ts';
 import { levelOfFailure, ViewsBehind } from '../ports/event-store.ts';
 import type { ExpectedRun, SweepAccount, SweptAccount } from '../processes/worker-pools/sweep.ts';
-import { judgeSilence } from './silent-workers.ts';
 import type { Reached, ServerTools } from './process-wiring.ts';
 
 export type PoolEngineOptions = Readonly<{
@@ -55,18 +55,8 @@ export async function runPoolEngine(
   await Promise.all([
     decideOnAndOn(tools, options, stop, abort),
     sweepOnAndOn(tools, options, early, stop, abort),
-    judgeSilenceOnceShown(),
+    judgeSilenceOnceShown(tools, options, early.ring, stop, abort),
   ]);
-
-  /** The log tells of workers that were heard of before this server began; a judgement on half of it would be wrong. */
-  async function judgeSilenceOnceShown(): Promise<void> {
-    const end = await tools.store.end();
-    while (!stop.aborted && !(await options.reached(end, REACH_MILLISECONDS))) {
-      // Views that can't go on say so at once.
-      await tools.clock.wait(DECISION_REST_MILLISECONDS, stop).catch(() => undefined);
-    }
-    await judgeSilence(tools, early.ring, stop, abort);
-  }
 }
 
 async function decideOnAndOn(
@@ -173,6 +163,28 @@ async function sweepOnAndOn(
       if (!abort.aborted) log.warn(fields, 'what a provider account holds could not be compared with the log');
     } finally {
       underWay.delete(place);
+    }
+  }
+}
+
+/** Views that show half of what the log tells of workers would have workers given up that were heard of. */
+async function judgeSilenceOnceShown(
+  tools: ServerTools,
+  { reached }: PoolEngineOptions,
+  ask: () => void,
+  stop: AbortSignal,
+  abort: AbortSignal,
+): Promise<void> {
+  const { aggregates, clock, log } = tools;
+  while (!stop.aborted) {
+    try {
+      await viewsShow(tools, reached);
+      return await judgeSilence({ ...tools, workers: aggregates.workers }, ask, stop, abort);
+    } catch (error) {
+      if (!abort.aborted)
+        log[levelOfFailure(error)]({ error }, 'which workers are silent can not be judged yet; trying again');
+      // Views that can't go on say so at once.
+      await clock.wait(DECISION_REST_MILLISECONDS, stop).catch(() => undefined);
     }
   }
 }

@@ -1,9 +1,16 @@
-import type { WorkerView } from '../projections/worker-pools/worker-view.ts';
-import type { ServerTools } from './process-wiring.ts';
+import type { Log } from '../../ports/log.ts';
+import type { WorkerView } from '../../projections/worker-pools/worker-view.ts';
+import type { Application } from '../application.ts';
 
-/** What of a server the judgement needs. */
-export type SilenceTools = Pick<ServerTools, 'aggregates' | 'clock' | 'log' | 'lastHeard' | 'areShared'> &
-  Readonly<{ views: Pick<ServerTools['views'], 'workers'> }>;
+export type SilenceDependencies = Pick<Application, 'workers' | 'clock'> &
+  Readonly<{
+    views: Pick<Application['views'], 'workers'>;
+    log: Log;
+    /** When this server last heard of a worker, in monotonic milliseconds; `undefined`: not since it began. */
+    lastHeard: (worker: string) => number | undefined;
+    /** Other servers hear of workers as well. */
+    areShared: boolean;
+  }>;
 
 /** Three heartbeats that did not come. */
 const SUSPECT_MILLISECONDS = 60_000;
@@ -17,29 +24,34 @@ const LOOK_MILLISECONDS = 10_000;
  * from when it began to lead; where other servers hear of workers as well, only those that this one has heard of are judged.
  */
 export async function judgeSilence(
-  tools: SilenceTools,
+  dependencies: SilenceDependencies,
   ask: () => void,
   stop: AbortSignal,
   abort: AbortSignal,
 ): Promise<void> {
-  const { views, clock, log } = tools;
+  const { views, clock, log } = dependencies;
   const begun = clock.monotonicMilliseconds();
   while (!stop.aborted) {
     await clock.wait(LOOK_MILLISECONDS, stop).catch(() => undefined);
     if (stop.aborted) return;
     try {
-      for (const { view } of await views.workers.list()) await judge(view, begun, ask, tools);
+      for (const { view } of await views.workers.list()) await judge(view, begun, ask, dependencies);
     } catch (error) {
       if (!abort.aborted) log.error({ error }, 'which workers are silent could not be judged; trying again');
     }
   }
 }
 
-async function judge(view: WorkerView, begun: number, ask: () => void, tools: SilenceTools): Promise<void> {
-  const { aggregates, clock, lastHeard, areShared } = tools;
+async function judge(
+  view: WorkerView,
+  begun: number,
+  ask: () => void,
+  dependencies: SilenceDependencies,
+): Promise<void> {
+  const { workers, clock, lastHeard, areShared } = dependencies;
   const { worker, pool, task, silentSince } = view;
   // Only those that report to the service can fall silent: they have a token.
-  const { state } = await aggregates.workers.state(worker);
+  const { state } = await workers.state(worker);
   if ((pool === null ? state.tokenSha256 : state.instance?.tokenSha256) === undefined) return;
   if (view.phase !== 'ready' && task === null) return;
   const heard = lastHeard(worker);
@@ -48,19 +60,19 @@ async function judge(view: WorkerView, begun: number, ask: () => void, tools: Si
   const context = { actor: 'system:silent-workers', requestId: `silence/${worker}` };
   const at = clock.nowText();
   if (silent < SUSPECT_MILLISECONDS) {
-    if (silentSince !== null) await aggregates.workers.handle(worker, { type: 'RecordHeard', data: { at } }, context);
+    if (silentSince !== null) await workers.handle(worker, { type: 'RecordHeard', data: { at } }, context);
     return;
   }
   if (silentSince === null) {
-    await aggregates.workers.handle(worker, { type: 'RecordSilence', data: { at } }, context);
+    await workers.handle(worker, { type: 'RecordSilence', data: { at } }, context);
     ask();
   }
   if (silent < GIVEN_UP_MILLISECONDS) return;
   const because = `nothing was heard of ${worker} for ${Math.round(silent / 60_000)} min`;
   if (pool !== null) {
     const end = { code: 'silent', because, forced: true, at };
-    await aggregates.workers.handle(worker, { type: 'RequestTermination', data: end }, context);
+    await workers.handle(worker, { type: 'RequestTermination', data: end }, context);
   } else if (task !== null) {
-    await aggregates.workers.handle(worker, { type: 'LoseTask', data: { task: task.task, because, at } }, context);
+    await workers.handle(worker, { type: 'LoseTask', data: { task: task.task, because, at } }, context);
   }
 }

@@ -1,8 +1,8 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { judgeSilence } from '../../src/main/silent-workers.ts';
-import { openTestApplication, type TestApplication } from '../support/test-application.ts';
-import { accepted, foundPool } from '../support/worker-pools/records.ts';
+import { judgeSilence } from '../../../src/application/worker-pools/silent-workers.ts';
+import { openTestApplication, type TestApplication } from '../../support/test-application.ts';
+import { accepted, foundPool } from '../../support/worker-pools/records.ts';
 
 type Scene = Readonly<{
   application: TestApplication;
@@ -27,8 +27,8 @@ async function judged(work: (scene: Scene) => Promise<void>, areShared = false):
     await runningWorker(application, 'builder', null);
     await application.catchUp();
     const lastHeard = (worker: string): number | undefined => heard.get(worker);
-    const tools = { aggregates: application, views: application.views, clock, log, lastHeard, areShared };
-    const judging = judgeSilence(tools, () => void (asked += 1), stop.signal, stop.signal);
+    const dependencies = { ...application, clock, log, lastHeard, areShared };
+    const judging = judgeSilence(dependencies, () => void (asked += 1), stop.signal, stop.signal);
     await work({
       application,
       pass: async (seconds) => {
