@@ -253,6 +253,21 @@ function specifyRead(test: Suite): void {
     assert.equal(await all(store.readAll((await store.end()) + 10n)), []);
   });
 
+  test('after any position means any: also one where no event is, for reading and for following', async ({ store }) => {
+    const texts = numbers(0, 12);
+    for (const [index, text] of texts.entries())
+      await store.append('customer-1', BigInt(index) - 1n, notes('customer-1', `${text}${'x'.repeat(index * 7)}`));
+    const log = await all(store.readAll(BEGINNING));
+    for (const { position } of log) {
+      for (const after of [position - 1n, position, position + 1n, position + 9n]) {
+        const behind = log.filter((event) => event.position > after);
+        const hint = `after ${after}`;
+        assert.equal(await all(store.readAll(after)), behind, hint);
+        if (behind.length > 0) assert.equal(await take(store, after, behind.length), behind, hint);
+      }
+    }
+  });
+
   test('the log is read to its end as of the call, in pages that are never empty or long', async ({ store }) => {
     await store.append('customer-1', NO_STREAM, numberedNotes('customer-1', 1_500));
     const found: RecordedEvent[] = [];

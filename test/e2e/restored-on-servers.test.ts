@@ -95,6 +95,7 @@ function replaceableLog(): Readonly<{ log: EventLog; copy: () => void; putBack: 
       append: (stream, expected, events) => current.append(stream, expected, events),
       all: () => current.all(),
       stream: (name) => current.stream(name),
+      isPlace: (from) => current.isPlace(from),
       grown: () => current.grown(),
       hasQuorum: () => current.hasQuorum(),
       loseQuorum: () => current.loseQuorum(),

@@ -3,6 +3,7 @@ import { BEGINNING } from '../../ports/event-store.ts';
 import type { Log } from '../../ports/log.ts';
 import { Looking } from './looking.ts';
 import type { RetryingReads } from './passes.ts';
+import { isPlace } from './places.ts';
 import type { Progress } from './progress.ts';
 import { readAllEnd, readAllForwards, readEnd, subscribeToAll } from './read-requests.ts';
 import type { AllPosition } from './read-responses.ts';
@@ -79,11 +80,16 @@ export function openEndOfLog(options: EndOfLogOptions): () => Promise<bigint> {
     await lookForwards(end);
   }
 
+  /** A place behind the end, or where no record begins, is one of another log. */
+  async function saved(end: bigint): Promise<bigint> {
+    const position = (await lookedThrough()) ?? BEGINNING;
+    if (position <= BEGINNING || position > end) return BEGINNING;
+    return (await isPlace(passes, { commit: position, prepare: position })) ? position : BEGINNING;
+  }
+
   async function lookForwards(end: bigint): Promise<void> {
-    const saved = (await lookedThrough()) ?? BEGINNING;
-    // A place behind the end is one of another log.
     const known = progress.farthest();
-    const start = known?.newest ?? (saved <= end ? saved : BEGINNING);
+    const start = known?.newest ?? (await saved(end));
     const from = known?.reached ?? progress.placeAfter(start);
     const seen = new Looking(start, from);
     const begun = from?.commit ?? 0n;

@@ -10,6 +10,7 @@ import { readConnectionString } from './connection-string.ts';
 import { CallFailed, failureOf } from './failures.ts';
 import { follow } from './follow.ts';
 import { openRetryingReads, type RetryingReads } from './passes.ts';
+import { placeNear } from './places.ts';
 import { openProgress } from './progress.ts';
 import { readEnd, readStreamForwards } from './read-requests.ts';
 import { hashOf } from './recorded-events.ts';
@@ -66,7 +67,19 @@ export async function openEventStoreDb(options: EventStoreDbOptions): Promise<Ev
   const { whatIsAt } = reads;
   const limitBytes = appendLimitBytes;
   const appends = openAppends({ connection, patience, answerMilliseconds, onServer, codec, limitBytes, whatIsAt });
-  const followed = { connection, codec, clock, log, names, progress, end, silenceMilliseconds, closed: signal };
+  const near = (position: bigint) => placeNear(passes, names.starts, position);
+  const followed = {
+    connection,
+    codec,
+    clock,
+    log,
+    names,
+    progress,
+    end,
+    placeNear: near,
+    silenceMilliseconds,
+    closed: signal,
+  };
   const close = async (): Promise<void> => {
     await appends.close();
     closing.abort(new StoreUnavailable('the event store is closed'));

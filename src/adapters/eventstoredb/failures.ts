@@ -22,6 +22,13 @@ export class SilentCall extends CallFailed {
   }
 }
 
+/** The server begins to read where a record begins, and nowhere else: there is none at the place that was asked for. */
+export class NoSuchPlace extends Error {
+  override readonly name = 'NoSuchPlace';
+}
+
+const INVALID_PLACE = /invalid position/i;
+
 /** As the channel says it when there was no connection at all, and a server that is starting, or whose cluster has no leader. */
 const NEVER_SENT = /No connection established|Name resolution failed|Server Is Not Ready/;
 
@@ -46,6 +53,7 @@ export function failureOf(error: unknown): Error {
   const message = converted.message || converted.type;
   if (DENIED.has(converted.type))
     return new CallFailed(`login refused, or not permitted: ${message}`, true, { cause: error });
+  if (INVALID_PLACE.test(message)) return new NoSuchPlace(message, { cause: error });
   const isUndone = NEVER_SENT.test(message);
   return PASSING.has(converted.type) ? new CallFailed(message, false, { cause: error, isUndone }) : converted;
 }

@@ -5,11 +5,11 @@ import { BEGINNING, type Following, StoreUnavailable } from '../../ports/event-s
 import type { Log } from '../../ports/log.ts';
 import { type Backoff, openBackoff } from '../../concurrency/backoff.ts';
 import type { EventStoreConnection } from './connection.ts';
-import { CallFailed } from './failures.ts';
+import { CallFailed, NoSuchPlace } from './failures.ts';
 import { Looking } from './looking.ts';
 import type { Progress } from './progress.ts';
 import { subscribeToAll } from './read-requests.ts';
-import type { ReadResponse } from './read-responses.ts';
+import type { AllPosition, ReadResponse } from './read-responses.ts';
 import { recordedEvent } from './recorded-events.ts';
 import { responsePages } from './response-pages.ts';
 import type { StreamNames } from './stream-names.ts';
@@ -23,6 +23,8 @@ export type FollowOptions = Readonly<{
   progress: Progress;
   /** The position of our newest event. */
   end: () => Promise<bigint>;
+  /** Where to begin for what comes after a position at which no record begins. */
+  placeNear: (position: bigint) => Promise<AllPosition | undefined>;
   /** A subscription that says nothing for this long is checked against the end of the log. */
   silenceMilliseconds: number;
   /** The store is closed, with the error that later calls get. */
@@ -43,8 +45,11 @@ export async function* follow(
   const over = AbortSignal.any([signal, closed]);
   const backOff = openBackoff(clock);
   const seen = new Looking(after, progress.placeAfter(after));
+  let hasPlace = true;
   while (!over.aborted) {
     try {
+      if (!hasPlace) seen.beginAt(await options.placeNear(seen.handed()));
+      hasPlace = true;
       for await (const responses of subscription(options, seen, over)) {
         isFollowed?.(true);
         backOff.reset();
@@ -58,6 +63,10 @@ export async function* follow(
       }
       if (!over.aborted) throw new CallFailed('the server ended the subscription', false);
     } catch (failure) {
+      if (failure instanceof NoSuchPlace) {
+        hasPlace = false;
+        continue;
+      }
       if (!(failure instanceof CallFailed) && !(failure instanceof StoreUnavailable)) throw failure;
       if (over.aborted) break;
       isFollowed?.(false);

@@ -36,6 +36,12 @@ export class Looking {
     this.#hasCaughtUp = false;
   }
 
+  /** Where it was to begin no record does: it begins at another place before it. */
+  beginAt(place: AllPosition | undefined): void {
+    this.beginAgain();
+    this.#reached = place;
+  }
+
   /** The events that are new; a server may deliver one twice. */
   take(responses: readonly ReadResponse[]): readonly WireEvent[] {
     const events: WireEvent[] = [];

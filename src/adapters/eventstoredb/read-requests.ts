@@ -38,6 +38,27 @@ export function readAllEnd(prefixes: readonly string[]): streams.ReadReq {
   return request(options.setCount('1').setFilter(streamFilter(prefixes)));
 }
 
+/** `$all` backwards from before a position, or from its end; only streams whose names start with one of `prefixes`. */
+export function readAllBackwards(before: AllPosition | undefined, prefixes: readonly string[]): streams.ReadReq {
+  return request(backwards(before).setCount(countText()).setFilter(streamFilter(prefixes)));
+}
+
+/** The newest record before a place of `$all`, whoever wrote it. */
+export function readRecordBefore(place: AllPosition): streams.ReadReq {
+  return request(backwards(place).setCount('1').setNoFilter(new shared.Empty()));
+}
+
+function backwards(before: AllPosition | undefined): InstanceType<typeof Options> {
+  const all = before === undefined ? new Options.AllOptions().setEnd(new shared.Empty()) : allOptions(before);
+  return new Options().setAll(all).setReadDirection(Options.ReadDirection.BACKWARDS);
+}
+
+/** The record that begins at a place of `$all`, whoever wrote it. */
+export function readPlace(place: AllPosition): streams.ReadReq {
+  const options = new Options().setAll(allOptions(place)).setReadDirection(Options.ReadDirection.FORWARDS);
+  return request(options.setCount('1').setNoFilter(new shared.Empty()));
+}
+
 /** The newest event of all, those of other applications included. */
 export function readEnd(): streams.ReadReq {
   const all = new Options.AllOptions().setEnd(new shared.Empty());
@@ -71,6 +92,6 @@ function request(options: streams.ReadReq.Options): streams.ReadReq {
   return new streams.ReadReq().setOptions(options);
 }
 
-function countText(count: number | undefined): string {
+function countText(count?: number): string {
   return String(count ?? Number.MAX_SAFE_INTEGER);
 }

@@ -2,9 +2,10 @@ import type { Codec } from '../../events/codec.ts';
 import type { RecordedEvent } from '../../kernel/event.ts';
 import { type EventStore, NO_STREAM } from '../../ports/event-store.ts';
 import { NEAR_BYTES } from './end-of-log.ts';
-import { SilentCall } from './failures.ts';
+import { NoSuchPlace, SilentCall } from './failures.ts';
 import { Looking } from './looking.ts';
 import type { RetryingReads } from './passes.ts';
+import { placeNear } from './places.ts';
 import type { Progress } from './progress.ts';
 import { readAllForwards, readStreamEnd, readStreamForwards, subscribeToAll } from './read-requests.ts';
 import type { WireEvent } from './read-responses.ts';
@@ -74,6 +75,10 @@ export function openReads({ passes, codec, names, progress, end, silenceMillisec
         }
         return;
       } catch (failure) {
+        if (failure instanceof NoSuchPlace) {
+          seen.beginAt(await placeNear(passes, prefixes, seen.handed()));
+          continue;
+        }
         if (!(failure instanceof SilentCall)) throw failure;
       }
       yield* nearly(seen, until);

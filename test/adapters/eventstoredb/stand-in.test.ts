@@ -16,7 +16,12 @@ import {
 import { status } from '@grpc/grpc-js';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { readAllEnd, readAllForwards, readEnd } from '../../../src/adapters/eventstoredb/read-requests.ts';
+import {
+  readAllEnd,
+  readAllForwards,
+  readEnd,
+  subscribeToAll,
+} from '../../../src/adapters/eventstoredb/read-requests.ts';
 import { startEventStoreCluster } from '../../support/stores/eventstoredb-stand-in/cluster.ts';
 import type { EventLog } from '../../support/stores/eventstoredb-stand-in/event-log.ts';
 import { type EventStoreStandIn, startEventStoreStandIn } from '../../support/stores/eventstoredb-stand-in/stand-in.ts';
@@ -147,6 +152,28 @@ test('the newest record of $all comes at once, however much lies before it', asy
     found.push(event?.streamId);
   assert.equal(found, ['order-1']);
   assert.is(server.passedOver(), 0, 'nothing is looked through');
+});
+
+test('$all can be read from where a record begins, and from its end; any other place is refused with code 3', async ({
+  server,
+  client,
+}) => {
+  await append(client, NO_STREAM, ...ids(2));
+  const [first, second] = server.log.all().map(({ position }) => position);
+  assert.ok(first !== undefined && second !== undefined);
+  const bare = bareCalls(server.port);
+  for (const [commit, code] of [
+    [first, status.OK],
+    [second, status.OK],
+    [first - 1n, status.INVALID_ARGUMENT],
+    [first + 1n, status.INVALID_ARGUMENT],
+    [second + 1_000_000n, status.INVALID_ARGUMENT],
+  ] as const) {
+    const place = { commit, prepare: commit };
+    assert.is((await bare.read(readAllForwards(place, ['customer-'], 1))).code, code, `${commit}`);
+    if (code !== status.OK) assert.is((await bare.read(subscribeToAll(place, ['customer-']))).code, code);
+  }
+  bare.close();
 });
 
 test("a filtered scan through others' records says nothing before its first hit, forwards and backwards, nor behind its last one", async ({

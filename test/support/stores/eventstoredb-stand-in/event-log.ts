@@ -18,11 +18,16 @@ export type AppendOutcome =
   | Readonly<{ kind: 'appended'; revision: bigint; position: bigint }>
   | Readonly<{ kind: 'wrong-expected-version'; current: bigint | undefined }>;
 
+/** Where a read begins. */
+export type From = bigint | 'start' | 'end';
+
 /** The log of the stand-in. It lives longer than the server that serves it, as a disk would; the nodes of a cluster share one. */
 export type EventLog = Readonly<{
   append: (stream: string, expected: Expectation, events: readonly ProposedEvent[]) => AppendOutcome;
   /** What readers see: without a quorum, not what was written since. */
   all: () => readonly LoggedEvent[];
+  /** Whether `$all` can be read from there: a record begins, or the log ends. */
+  isPlace: (from: From) => boolean;
   stream: (name: string) => readonly LoggedEvent[];
   /** Resolves at the next change of what readers see. */
   grown: () => Promise<void>;
@@ -58,6 +63,8 @@ export function createEventLog(firstPosition = 1_000n): EventLog {
       return answerAt(streams.get(stream)?.at(-1));
     },
     all: () => visible(log),
+    isPlace: (from) =>
+      from === 'start' || from === 'end' || from === next || log[firstFrom(log, from, true)]?.position === from,
     stream: (name) => visible(streams.get(name) ?? []),
     grown: () => new Promise((resolve) => void wake.push(resolve)),
     hasQuorum: () => committedBefore === undefined,
@@ -99,6 +106,18 @@ export function createEventLog(firstPosition = 1_000n): EventLog {
     existing.push(logged);
     log.push(logged);
   }
+}
+
+/** The index of the first event at this place or behind it. */
+export function firstFrom(source: readonly LoggedEvent[], place: bigint, byPosition: boolean): number {
+  let [low, high] = [0, source.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    const event = source[middle];
+    if (event !== undefined && (byPosition ? event.position : event.revision) < place) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
 
 /** What the server counts against its append limit: the data alone, neither type nor metadata. */

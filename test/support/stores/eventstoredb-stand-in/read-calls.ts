@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import streams from '@eventstore/db-client/generated/streams_pb.js';
 import type { ServerWritableStream } from '@grpc/grpc-js';
 import { eventFilter } from './event-filter.ts';
-import type { LoggedEvent } from './event-log.ts';
+import { firstFrom, type From, type LoggedEvent } from './event-log.ts';
 import {
   caughtUpResponse,
   checkpointResponse,
@@ -13,9 +13,9 @@ import {
   streamNotFoundResponse,
 } from './messages.ts';
 import { type Node, refusalOf } from './node.ts';
+import { invalidPosition } from './refusals.ts';
 
 type ReadCall = ServerWritableStream<streams.ReadReq, streams.ReadResp>;
-type From = bigint | 'start' | 'end';
 
 /** `Read`: of one stream or of `$all`, forwards or backwards, once or as a subscription. */
 export function readCall(node: Node): (call: ReadCall) => void {
@@ -23,6 +23,7 @@ export function readCall(node: Node): (call: ReadCall) => void {
     const options = call.request.getOptions();
     const refused = refusalOf(node, call.metadata, options === undefined ? '' : (streamIn(options) ?? '$all'));
     if (refused !== undefined || options === undefined) return void call.emit('error', refused);
+    if (options.hasAll() && !node.log.isPlace(startOf(options))) return void call.emit('error', invalidPosition());
     // A consumer that is gone ends the writing; nobody is left to hear of it.
     call.on('error', () => undefined);
     const answer = options.hasSubscription() ? subscribe(node, call, options) : readOnce(node, call, options);
@@ -153,18 +154,6 @@ function streamIn(options: streams.ReadReq.Options): string | undefined {
 function indexAfter(source: readonly LoggedEvent[], from: From, byPosition: boolean): number {
   if (from === 'start') return 0;
   return from === 'end' ? source.length : firstFrom(source, from + 1n, byPosition);
-}
-
-/** The index of the first event at this place or behind it. */
-function firstFrom(source: readonly LoggedEvent[], place: bigint, byPosition: boolean): number {
-  let [low, high] = [0, source.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    const event = source[middle];
-    if (event !== undefined && (byPosition ? event.position : event.revision) < place) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }
 
 function startOf(options: streams.ReadReq.Options): From {

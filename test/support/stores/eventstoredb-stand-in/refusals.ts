@@ -21,6 +21,11 @@ export function notReady(): ServiceError {
   return refusal(status.UNAVAILABLE, 'Server Is Not Ready', {});
 }
 
+/** A place of `$all` at which no record begins. */
+export function invalidPosition(): ServiceError {
+  return refusal(status.INVALID_ARGUMENT, 'Trying to read from an invalid position.', {});
+}
+
 export function commitTimeout(): ServiceError {
   return refusal(status.ABORTED, 'Commit phase timeout', {});
 }
