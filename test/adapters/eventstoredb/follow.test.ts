@@ -1,5 +1,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { systemClock } from '../../../src/adapters/clock.ts';
+import { createLog } from '../../../src/adapters/log.ts';
 import { BEGINNING, type EventStore, NO_STREAM } from '../../../src/ports/event-store.ts';
 import { notes, numberedNotes } from '../../contracts/sample-events.ts';
 import { type EventStoreStandIn, startEventStoreStandIn } from '../../support/stores/eventstoredb-stand-in/stand-in.ts';
@@ -202,6 +204,36 @@ test('what others have written is looked through once, forwards, from where some
   assert.is(await uninformed.end(), next.position, 'found forwards, though a server says nothing for long');
   assert.equal(textsOf(await all(uninformed.readAll(position))), ['b']);
   await uninformed.close();
+});
+
+test('a long look through what others have written is told every ten seconds, with how far it is', async ({
+  server,
+}) => {
+  const writer = await openStore({ port: server.port });
+  await writer.append('customer-1', NO_STREAM, notes('customer-1', 'a'));
+  await writer.close();
+  stranger(server.log, 'order-1', 16_000, 1_000);
+  server.faults.scannedPerSecond = 20_000;
+  const lines: string[] = [];
+  // Ten seconds of this clock pass while a thousand records are looked through.
+  const monotonicMilliseconds = () => systemClock.monotonicMilliseconds() + 10 * server.passedOver();
+  const store = await openStore({
+    port: server.port,
+    // By this clock every call is slow.
+    answerMilliseconds: 1_000_000_000,
+    patienceMilliseconds: 1_000_000_000,
+    clock: { ...systemClock, monotonicMilliseconds },
+    log: createLog({ level: 'info', destination: (line) => void lines.push(line) }),
+  });
+  await store.end();
+  const told = lines.flatMap((line) => /looking through what others have written.*: (\d+) %/.exec(line)?.[1] ?? []);
+  assert.ok(told.length > 1, lines.join(''));
+  assert.equal(
+    told,
+    told.toSorted((one, other) => Number(one) - Number(other)),
+  );
+  assert.ok(told.every((percent) => Number(percent) <= 100));
+  await store.close();
 });
 
 test('a scan that says nothing for longer than an answer may take gets on, and gives all events', async ({
