@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { Temporal } from '@js-temporal/polyfill';
 import type { Clock } from '../ports/clock.ts';
 
@@ -29,14 +28,19 @@ function monotonicMilliseconds(): number {
   return performance.now();
 }
 
-async function oneTimer(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
-  try {
-    await pause(milliseconds, undefined, signal === undefined ? {} : { signal });
-  } catch (error) {
-    // Node rejects with an error of its own and the reason as its cause.
-    signal?.throwIfAborted();
-    throw error;
-  }
+/** Rejects with the signal's own reason: the timers of `node:timers/promises` make an error with a stack each time, which nearly nobody reads. */
+function oneTimer(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const stop = (): void => {
+      clearTimeout(timer);
+      reject(signal?.reason);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', stop);
+      resolve();
+    }, milliseconds);
+    signal?.addEventListener('abort', stop, { once: true });
+  });
 }
 
 /**

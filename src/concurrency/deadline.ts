@@ -1,5 +1,8 @@
 import type { Clock } from '../ports/clock.ts';
 
+/** Why a timer is stopped whose work is over. One for all: making an error takes longer than the timer. */
+const OVER = new Error('the work is over');
+
 /** Work that is stopped when its time is up or `signal` aborts: its own signal says so, with what `expired` makes of the milliseconds. */
 export async function withDeadline<T>(
   work: (within: AbortSignal) => Promise<T>,
@@ -21,7 +24,7 @@ export async function withDeadline<T>(
     return await work(deadline.signal);
   } finally {
     signal.removeEventListener('abort', stop);
-    over.abort();
+    over.abort(OVER);
     await timer;
   }
 }
@@ -36,7 +39,7 @@ export async function orLate<T>(work: Promise<T>, milliseconds: number, clock: C
   try {
     return await Promise.race([work, late]);
   } finally {
-    over.abort();
+    over.abort(OVER);
   }
 }
 
