@@ -99,7 +99,12 @@ async function startParts(
   const runners = await startRunners(config, log, stores, own.first, { ...options, instruments });
   const { views, reading, watch, restoring, ended, workerApi, aggregates } = runners;
   const { synchronousTimeoutMilliseconds: timeoutMilliseconds } = config;
-  const administration = await openAdministration(config, log, stores, { ...runners, instruments }, outageOf);
+  const opening = openAdministration(config, log, stores, { ...runners, instruments }, outageOf);
+  const administration = await opening.catch(async (error: unknown) => {
+    // What leads by then would go on without its stores.
+    await runners.stop();
+    throw error;
+  });
   const isReady: Readiness = async () => ({
     ...(await readiness(stores, reading, restoring, { clock, log })),
     version: VERSION,

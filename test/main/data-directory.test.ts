@@ -1,6 +1,6 @@
 // Who makes a data directory, who only works on one, and what is said of one that is not as it must be.
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { openSqlite } from '../../src/adapters/sqlite/sqlite-library.ts';
 import { suite } from 'uvu';
@@ -200,6 +200,15 @@ test('a log that may not be written to: one line names the file and the user', a
   rmSync(log);
   execFileSync('ln', ['-s', '/proc/version', log]);
   await refused(edgeward, new RegExp(`${log} can't be used: `));
+  await edgeward.remove();
+});
+
+test('a secret that others may read, as after a copy without its modes, ends the start, and what leads by then', async () => {
+  const edgeward = await served();
+  chmodSync(join(edgeward.dataDir, 'secrets/admin-cookies'), 0o644);
+  const server = await edgeward.spawn(['serve']);
+  assert.is(await server.ended, 1, server.out());
+  assert.match(server.err(), /^edgeward: secret admin-cookies can be read by others \(mode 644\)[^\n]*\n$/, 'one line');
   await edgeward.remove();
 });
 
