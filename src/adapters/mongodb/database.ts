@@ -175,7 +175,7 @@ function openFreshStart(client: MongoClient, clock: Clock, afterMilliseconds: nu
       const now = clock.monotonicMilliseconds();
       unansweredSince ??= now;
       if (isClosed || starting !== undefined || now - unansweredSince < afterMilliseconds) return;
-      starting = startAnew().finally(() => {
+      starting = restartClient().finally(() => {
         starting = undefined;
         unansweredSince = undefined;
       });
@@ -187,7 +187,7 @@ function openFreshStart(client: MongoClient, clock: Clock, afterMilliseconds: nu
     },
   };
 
-  async function startAnew(): Promise<void> {
+  async function restartClient(): Promise<void> {
     for (const step of [() => client.close(), () => (isClosed ? undefined : client.connect())]) {
       try {
         await step();

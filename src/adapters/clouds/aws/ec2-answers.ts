@@ -58,7 +58,7 @@ export function fleetOutcome(
   };
 }
 
-/** ISO 8601 as the house writes it. @throws CloudFailure `unreadable-answer` */
+/** ISO 8601 as events have it. @throws CloudFailure `unreadable-answer` */
 export function instantOf(text: string): string {
   const milliseconds = Date.parse(text);
   if (Number.isNaN(milliseconds)) throw new CloudFailure('unreadable-answer', 'EC2 gives a time that is none');

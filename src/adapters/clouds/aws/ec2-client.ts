@@ -21,7 +21,7 @@ export type Ec2Client = Readonly<{
   close: () => Promise<void>;
 }>;
 
-/** EC2 said no. `code` is the house's, `ec2Code` EC2's own. */
+/** EC2 said no. `code` is the one that all providers share, `ec2Code` EC2's own. */
 export class Ec2Refusal extends CloudFailure {
   readonly ec2Code: string;
   constructor(action: string, ec2Code: string, status: number, message: string) {

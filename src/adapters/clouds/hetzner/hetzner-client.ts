@@ -16,7 +16,7 @@ export type HetznerClient = Readonly<{
   close: () => Promise<void>;
 }>;
 
-/** The provider said no. `code` is the house's, `hetznerCode` the provider's own. */
+/** The provider said no. `code` is the one that all providers share, `hetznerCode` the provider's own. */
 export class HetznerRefusal extends CloudFailure {
   readonly hetznerCode: string;
   constructor(code: CloudFailureCode, hetznerCode: string, message: string, retryAfterMilliseconds?: number) {

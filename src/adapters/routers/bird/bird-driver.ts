@@ -66,7 +66,7 @@ export function createBirdDriver({ shell, directory, ids, close }: BirdDriverOpt
         const isHeld = holds(before, task);
         const written = isHeld ? undefined : await write(change, task);
         if (!isHeld) await change.tryOut();
-        // However it goes on: where "confirm" was not said, the end of the conversation takes it back.
+        // However it goes on: where "confirm" was not said, the end of the session takes it back.
         await offer({ change, before, task: written });
       }),
     );
@@ -108,7 +108,7 @@ function preparedChange(
   };
 }
 
-/** A step that is stopped ends the conversation, and with it all that was not confirmed. */
+/** A step that is stopped ends the session, and with it all that was not confirmed. */
 async function unlessAborted<T>(signal: AbortSignal, change: BirdChange, step: () => Promise<T>): Promise<T> {
   if (signal.aborted) throw stoppedBefore('the next step', signal);
   signal.addEventListener('abort', change.abandon, { once: true });

@@ -119,12 +119,12 @@ async function fulfil(change: FrrChange, task: Task, onApply: () => void): Promi
   onApply();
   const outcome = await onceSent(task, () => change.apply());
   if (isFulfilled(task, outcome, speed)) return true;
-  if (!needed.whole) return writeAnew(change, task, outcome);
+  if (!needed.whole) return writeWhole(change, task, outcome);
   throw notHeld(task, outcome);
 }
 
 /** The second try, where the smallest change led elsewhere: it clears what the router's daemons disagree about. */
-async function writeAnew(change: FrrChange, task: Task, first: Applied): Promise<true> {
+async function writeWhole(change: FrrChange, task: Task, first: Applied): Promise<true> {
   const whole = changeFor(wishesFor(task.list, first.held, task.wanted), change.speed, true);
   if (whole === undefined || whole.milliseconds > task.timeLeft()) throw notHeld(task, first);
   const outcome = await onceSent(task, async () => {

@@ -22,7 +22,7 @@ export function readSections(command: RemoteCommand, mark: string, outputBytes: 
   let bytes = 0;
   let end: CommandExit | undefined;
   let failure: RouterFailure | undefined;
-  let wake = nobodyWaits;
+  let wake = noWaiter;
 
   const stop = (because: RouterFailure): void => {
     failure ??= because;
@@ -67,7 +67,7 @@ function lost(cause: unknown): RouterFailure {
   return new RouterFailure('unreachable', 'the connection was lost', { cause });
 }
 
-function nobodyWaits(): void {}
+function noWaiter(): void {}
 
 function ended(command: RemoteCommand): Promise<void> {
   return new Promise((resolve) => command.stdout.once('end', resolve).once('close', resolve));

@@ -17,7 +17,7 @@ export type ShellSession = Readonly<{
   abandon: () => void;
 }>;
 
-export type ConversationLimits = Readonly<{ mark: string; outputBytes: number; clock: Clock; signal: AbortSignal }>;
+export type ShellSessionLimits = Readonly<{ mark: string; outputBytes: number; clock: Clock; signal: AbortSignal }>;
 
 const COMPLAINT_CHARACTERS = 4096;
 const SHOWN_CHARACTERS = 500;
@@ -25,10 +25,10 @@ const SHOWN_CHARACTERS = 500;
 const FINISH_MILLISECONDS = 30_000;
 const NO_ANSWER = stoppedWaiting("the router's shell had not answered");
 
-/** Begins to read what a command prints. A conversation that is stopped fails with `timed-out`: what that means is the caller's to say. */
+/** Begins to read what a command prints. A session that is stopped fails with `timed-out`: what that means is the caller's to say. */
 export function openShellSession(
   command: RemoteCommand,
-  { mark, outputBytes, clock, signal }: ConversationLimits,
+  { mark, outputBytes, clock, signal }: ShellSessionLimits,
 ): ShellSession {
   const sections = readSections(command, mark, outputBytes);
   let complaints = '';
@@ -70,7 +70,7 @@ export function openShellSession(
     },
     abandon: () => {
       forget();
-      sections.stop(new RouterFailure('unreachable', 'the conversation is over'));
+      sections.stop(new RouterFailure('unreachable', 'the session is over'));
       command.abandon();
     },
   };
