@@ -1,5 +1,5 @@
 import { scale, type ScaleDependencies } from '../application/worker-pools/apply-scaling.ts';
-import { pendingTasks } from '../application/worker-pools/pending-work.ts';
+import { pendingTasks } from '../application/worker-pools/scaling-snapshot.ts';
 import { judgeSilence } from '../application/worker-pools/silent-workers.ts';
 import { Ages } from '../concurrency/ages.ts';
 import type { WorkersUrl } from '../domain/worker-pools/workers-url.ts';

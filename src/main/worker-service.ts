@@ -1,3 +1,6 @@
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
 import { openWorkDispatcher } from '../application/worker-pools/work-dispatcher.ts';
 import { DIRECTORY_ID } from '../commands/ip-control/directory.ts';
 import type { WorkerApiDependencies } from '../http/worker/worker-api.ts';
@@ -5,7 +8,6 @@ import { BoundedMap } from '../kernel/bounded-map.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Ids } from '../ports/ids.ts';
 import type { Log } from '../ports/log.ts';
-import { agentProgram } from './agent-program.ts';
 import type { Aggregates, OpenedViews } from './contexts.ts';
 import type { ServerTools } from './process-wiring.ts';
 import type { Stores } from './stores.ts';
@@ -19,6 +21,8 @@ export type WorkerService = Readonly<{
 }>;
 
 const WORKERS_MAX = 100_000;
+/** As the build has compiled it: beside this file, or, where the sources themselves are run, in what was built of them. */
+const AGENT_PLACES = ['../cli/worker-pools/agent.js', '../../dist/cli/worker-pools/agent.js'];
 
 /** Opens it. When workers were heard of is no event: of hundreds of them each says every few seconds that it is there. */
 export function openWorkerService(
@@ -40,4 +44,12 @@ export function openWorkerService(
       areShared,
     },
   };
+}
+
+/** The agent as instances run it: one ES module that imports nothing but Node's own. @throws where nothing was built */
+async function agentProgram(): Promise<string> {
+  const files = AGENT_PLACES.map((place) => fileURLToPath(new URL(place, import.meta.url)));
+  const file = files.find((candidate) => existsSync(candidate));
+  if (file === undefined) throw new Error('the agent of workers is not built: npm run build');
+  return readFile(file, 'utf8');
 }

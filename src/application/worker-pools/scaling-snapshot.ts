@@ -14,8 +14,12 @@ import type {
 } from '../../domain/worker-pools/scaling/snapshot.ts';
 import { poolMonthMilliseconds } from '../../projections/worker-pools/pool-usage-view.ts';
 import { scopeMonthMilliseconds } from '../../projections/worker-pools/scope-usage-view.ts';
+import type { OpenWork } from '../../projections/worker-pools/work-request-view.ts';
 import type { WorkerView } from '../../projections/worker-pools/worker-view.ts';
 import type { Application } from '../application.ts';
+
+/** What a task takes when its sender does not say. */
+const EXPECTED_SECONDS_DEFAULT = 600;
 
 /** How long an instance is expected to boot, and after how long one that is not ready is given up; seconds. */
 export type BootTimes = Pick<ScalingSnapshot, 'bootSeconds' | 'bootTimeoutSeconds'>;
@@ -50,6 +54,26 @@ export async function scalingSnapshot(
     workerSnapshots(dependencies, look),
   ]);
   return { nowMilliseconds, bootSeconds, bootTimeoutSeconds, pools, scopes, workers, queue };
+}
+
+/** The waiting work as scaling looks at it: alike requests together, in the order in which the first of each was submitted. */
+export function pendingTasks(open: readonly OpenWork[]): readonly PendingTasks[] {
+  const grouped = new Map<string, PendingTasks>();
+  for (const { scope, architecture, pool, expectedSeconds, isWaiting } of open.toSorted((a, b) => a.order - b.order)) {
+    if (!isWaiting) continue;
+    const seconds = expectedSeconds ?? EXPECTED_SECONDS_DEFAULT;
+    const key = `${scope} ${architecture} ${pool ?? ''} ${seconds}`;
+    const known = grouped.get(key);
+    const alike = known ?? {
+      scope,
+      architecture,
+      count: 0,
+      expectedSeconds: seconds,
+      ...(pool === null ? {} : { pool }),
+    };
+    grouped.set(key, { ...alike, count: alike.count + 1 });
+  }
+  return [...grouped.values()];
 }
 
 async function poolSnapshots(
