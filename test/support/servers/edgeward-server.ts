@@ -66,7 +66,7 @@ export type Edgeward = Readonly<{
   logged: () => readonly Readonly<Record<string, unknown>>[];
   /** The whole log of events as it is now. */
   events: () => Promise<readonly RecordedEvent[]>;
-  /** The position of the newest event. */
+  /** The position of the newest event; that a token was used is told by itself at the turn of an hour, and is passed over. */
   end: () => Promise<bigint>;
   /** Stops everything and removes every file. */
   remove: () => Promise<void>;
@@ -94,6 +94,7 @@ export async function openEdgeward(settings: Readonly<Record<string, string>> = 
     await initDataDirectory(readConfig({ ...settingsOfStores(settings), DATA_DIR: dataDir }), log);
   let server: RunningServer | undefined;
   let opened: Promise<EventStore> | undefined;
+  const known = { read: -1n, newest: -1n };
   const observer = (): Promise<EventStore> => (opened ??= openEventStore(readConfig(own), codec, log));
   const stop = async (): Promise<void> => {
     await server?.stop();
@@ -128,7 +129,7 @@ export async function openEdgeward(settings: Readonly<Record<string, string>> = 
     logged: () => lines.map((line) => z.record(z.string(), z.unknown()).parse(JSON.parse(line))),
     shown: async () => void (await server?.shows(await (await observer()).end())),
     events: async () => allEvents(await observer()),
-    end: async () => (await observer()).end(),
+    end: async () => newestChange(await observer(), known),
     remove: async () => {
       await Promise.all([...children].map(killed));
       await stop();
@@ -201,6 +202,17 @@ function watched(child: ChildProcess): EdgewardProcess {
         return /"url":"([^"]+)".*is listening/.exec(out)?.[1];
       }),
   };
+}
+
+/** Reads on from where it was before, and remembers that in `known`. */
+async function newestChange(store: EventStore, known: { read: bigint; newest: bigint }): Promise<bigint> {
+  for await (const page of store.readAll(known.read)) {
+    for (const { type, position } of page) {
+      known.read = position;
+      if (type !== 'ApiTokenUsed') known.newest = position;
+    }
+  }
+  return known.newest;
 }
 
 async function allEvents(store: EventStore): Promise<readonly RecordedEvent[]> {
