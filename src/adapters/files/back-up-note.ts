@@ -1,7 +1,8 @@
-import { readFile, rename, writeFile } from 'node:fs/promises';
+import { readFile, rename } from 'node:fs/promises';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { syncDirectory, unlinkIfThere, writeDurably } from './durable-files.ts';
 
 /** Beside `events.db`, `evidence` and `secrets` of a backup. */
 const NOTE = 'backup.json';
@@ -20,8 +21,12 @@ export async function readBackUpNote(directory: string): Promise<z.infer<typeof 
   return existsSync(file) ? note.parse(JSON.parse(await readFile(file, 'utf8'))) : undefined;
 }
 
+/** Says of the backup in a directory that it is whole. The note is on disk when this resolves. */
 export async function writeBackUpNote(directory: string, written: z.infer<typeof note>): Promise<void> {
   const file = join(directory, NOTE);
-  await writeFile(`${file}.new`, `${JSON.stringify(written)}\n`, { mode: 0o600 });
-  await rename(`${file}.new`, file);
+  const draft = `${file}.new`;
+  await unlinkIfThere(draft);
+  await writeDurably(draft, `${JSON.stringify(written)}\n`);
+  await rename(draft, file);
+  await syncDirectory(directory);
 }

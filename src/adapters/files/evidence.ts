@@ -1,9 +1,10 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { constants, mkdirSync } from 'node:fs';
-import { type FileHandle, link, mkdir, open, readdir, rename, unlink } from 'node:fs/promises';
+import { type FileHandle, link, mkdir, open, readdir, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { StoreUnavailable } from '../../ports/event-store.ts';
 import type { EvidenceDraft, EvidenceReference, EvidenceStore, StoredEvidence } from '../../ports/evidence.ts';
+import { hasCode, syncDirectory, unlinkIfThere } from './durable-files.ts';
 
 const DIRECTORY_MODE = 0o700;
 const FILE_MODE = 0o600;
@@ -55,7 +56,7 @@ class EvidenceFiles implements EvidenceStore {
     try {
       return (await open(this.#fileOf(reference), READ_FLAGS)).createReadStream();
     } catch (error) {
-      if (isCode(error, 'ENOENT')) return undefined;
+      if (hasCode(error, 'ENOENT')) return undefined;
       throw error;
     }
   }
@@ -190,28 +191,7 @@ async function linked(existing: string, file: string): Promise<boolean> {
     await link(existing, file);
     return true;
   } catch (error) {
-    if (isCode(error, 'EEXIST')) return false;
+    if (hasCode(error, 'EEXIST')) return false;
     throw error;
   }
-}
-
-async function syncDirectory(directory: string): Promise<void> {
-  const handle = await open(directory, constants.O_RDONLY);
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-}
-
-async function unlinkIfThere(file: string): Promise<void> {
-  try {
-    await unlink(file);
-  } catch (error) {
-    if (!isCode(error, 'ENOENT')) throw error;
-  }
-}
-
-function isCode(error: unknown, code: string): boolean {
-  return error instanceof Error && 'code' in error && error.code === code;
 }

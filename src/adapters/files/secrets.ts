@@ -4,12 +4,12 @@ import { type FileHandle, link, lstat, open, readdir, rename, unlink } from 'nod
 import { join } from 'node:path';
 import { Temporal } from '@js-temporal/polyfill';
 import type { KeptSecret, Secrets } from '../../ports/secrets.ts';
+import { hasCode, syncDirectory, unlinkIfThere, writeDurably } from './durable-files.ts';
 
 /** Ids are file names: no separators, no dot in front, nothing that a shell or a file system reads in its own way. */
 const ID = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,127}$/;
 const SECRET_BYTES_MAX = 64 * 1024;
 const DIRECTORY_MODE = 0o700;
-const FILE_MODE = 0o600;
 const OTHERS = 0o077;
 /** Never through a symbolic link, never waiting for the other end of a pipe. */
 const READ_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
@@ -82,7 +82,7 @@ async function keptIn(directory: string, id: string): Promise<KeptSecret | undef
     const since = Temporal.Instant.fromEpochMilliseconds(Math.floor(stats.mtimeMs));
     return { id, since: since.toString({ smallestUnit: 'millisecond', timeZone: 'UTC' }) };
   } catch (error) {
-    if (isMissing(error)) return undefined;
+    if (hasCode(error, 'ENOENT')) return undefined;
     throw error;
   }
 }
@@ -97,7 +97,7 @@ async function openForReading(file: string): Promise<FileHandle | undefined> {
   try {
     return await open(file, READ_FLAGS);
   } catch (error) {
-    if (isMissing(error)) return undefined;
+    if (hasCode(error, 'ENOENT')) return undefined;
     throw error;
   }
 }
@@ -112,25 +112,6 @@ async function valueIn(handle: FileHandle, id: string): Promise<string> {
   }
   if (size > SECRET_BYTES_MAX) throw new Error(`secret ${id} has ${size} bytes, at most ${SECRET_BYTES_MAX} are read`);
   return handle.readFile('utf8');
-}
-
-async function writeDurably(file: string, value: string): Promise<void> {
-  const handle = await open(file, 'wx', FILE_MODE);
-  try {
-    await handle.writeFile(value, 'utf8');
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-}
-
-async function syncDirectory(directory: string): Promise<void> {
-  const handle = await open(directory, constants.O_RDONLY);
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
 }
 
 /** Drafts of processes that ended in the middle of a `put`. */
@@ -148,20 +129,4 @@ function isRunning(pid: number): boolean {
   } catch (error) {
     return !(error instanceof Error && 'code' in error && error.code === 'ESRCH');
   }
-}
-
-async function unlinkIfThere(file: string): Promise<void> {
-  try {
-    await unlink(file);
-  } catch (error) {
-    if (!isMissing(error)) throw error;
-  }
-}
-
-function isMissing(error: unknown): boolean {
-  return hasCode(error, 'ENOENT');
-}
-
-function hasCode(error: unknown, code: string): boolean {
-  return error instanceof Error && 'code' in error && error.code === code;
 }
