@@ -55,7 +55,8 @@ export function pendingAddresses(region: RegionAddresses): RangeSet {
   return region.inDeployment === undefined ? region.touched : region.touched.union(region.inDeployment.captured);
 }
 
-const isLedgerEvent = isOfTypes([
+/** All that a ledger is made of. */
+export const LEDGER_EVENTS = [
   'SubnetAssigned',
   'SubnetReleased',
   'AddressesDisabled',
@@ -64,7 +65,10 @@ const isLedgerEvent = isOfTypes([
   'CommitRequested',
   'CommitCompleted',
   'CommitFailed',
-]);
+] as const;
+export type LedgerEvent = Extract<CustomerEvent, { type: (typeof LEDGER_EVENTS)[number] }>;
+
+const isLedgerEvent = isOfTypes(LEDGER_EVENTS);
 
 /** The ledger after an event; events that are not about addresses change nothing. */
 export function applyToLedger(ledger: AddressLedger, event: CustomerEvent): AddressLedger {

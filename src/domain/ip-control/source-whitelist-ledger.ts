@@ -144,7 +144,8 @@ export function rangeOfPrefixes(prefixes: readonly string[]): AddressRange {
   return range;
 }
 
-const isWhitelistEvent = isOfTypes([
+/** All that a whitelist is made of. */
+export const WHITELIST_EVENTS = [
   'SourceWhitelistSubmitted',
   'SourceWhitelistApproved',
   'SourceWhitelistRejected',
@@ -152,7 +153,10 @@ const isWhitelistEvent = isOfTypes([
   'CommitRequested',
   'CommitCompleted',
   'CommitFailed',
-]);
+] as const;
+export type WhitelistEvent = Extract<CustomerEvent, { type: (typeof WHITELIST_EVENTS)[number] }>;
+
+const isWhitelistEvent = isOfTypes(WHITELIST_EVENTS);
 
 /** The whitelist after an event; events that are not about it change nothing. */
 export function applyToWhitelist(whitelist: SourceWhitelist, event: CustomerEvent): SourceWhitelist {

@@ -4,24 +4,6 @@ import type { CustomerEvent } from './customer.ts';
 import type { ListKind } from './vocabulary.ts';
 
 /** What changes what a list is to hold, or is about its way to the routers. */
-export type ListEvent = Extract<
-  CustomerEvent,
-  {
-    type:
-      | 'SubnetReleased'
-      | 'AddressesDisabled'
-      | 'AddressesEnabled'
-      | 'SourceWhitelistSubmitted'
-      | 'SourceWhitelistApproved'
-      | 'SourceWhitelistRemoved'
-      | 'CommitRequested'
-      | 'CommitCompleted'
-      | 'CommitFailed';
-  }
->;
-
-type Keyed = ListEvent | Extract<CustomerEvent, { type: 'CommitSliceDeployed' | 'CommitHeldUp' }>;
-
 export const LIST_EVENTS = [
   'SubnetReleased',
   'AddressesDisabled',
@@ -32,7 +14,10 @@ export const LIST_EVENTS = [
   'CommitRequested',
   'CommitCompleted',
   'CommitFailed',
-] as const satisfies readonly ListEvent['type'][];
+] as const;
+export type ListEvent = Extract<CustomerEvent, { type: (typeof LIST_EVENTS)[number] }>;
+
+type Keyed = ListEvent | Extract<CustomerEvent, { type: 'CommitSliceDeployed' | 'CommitHeldUp' }>;
 
 /** The lists that an event is about, as `customer/region/list`; a whitelist request that waits for its review is about none. */
 export function listKeysOf(event: RecordedEvent<Keyed>): readonly string[] {

@@ -63,6 +63,13 @@ export const routerOutcome = z.strictObject({
 });
 export type RouterOutcome = z.infer<typeof routerOutcome>;
 
+/** The routers on which a commit fails: it waits for them, and they do not surely hold the list. */
+export function failedRouters(outcomes: readonly RouterOutcome[]): readonly string[] {
+  return outcomes
+    .filter(({ result, counts }) => (result === 'failed' || result === 'unknown') && counts !== false)
+    .map(({ router }) => router);
+}
+
 /** What a commit put on routers: how many blocks, and the SHA-256 (hex) of their text, one a line. */
 export const listContent = z.strictObject({ prefixes: z.int().nonnegative(), sha256: z.string() });
 export type ListContent = z.infer<typeof listContent>;

@@ -4,11 +4,12 @@ import {
   decodeLedger,
   EMPTY_LEDGER,
   encodeLedger,
+  LEDGER_EVENTS,
+  type LedgerEvent,
   type LedgerJson,
   withoutLayers,
 } from '../../domain/ip-control/address-ledger.ts';
 import type { SubnetOfCustomer } from '../../domain/ip-control/subnet-status.ts';
-import type { CustomerEvent } from '../../events/ip-control/customer.ts';
 import type { Batch, BatchedProjection } from '../engine/batched-projection.ts';
 import { streamId } from '../../kernel/stream-name.ts';
 import { AddressBatch } from './address-batch.ts';
@@ -16,34 +17,10 @@ import { AddressBatch } from './address-batch.ts';
 /** All subnets of one customer and the status of their addresses, as range sets. Key: the customer's number. */
 export type AddressView = Readonly<{ subnets: readonly SubnetOfCustomer[]; ledger: AddressLedger }>;
 
-type Shown = Extract<
-  CustomerEvent,
-  {
-    type:
-      | 'SubnetAssigned'
-      | 'SubnetReleased'
-      | 'AddressesDisabled'
-      | 'DisabledTermChanged'
-      | 'AddressesEnabled'
-      | 'CommitRequested'
-      | 'CommitCompleted'
-      | 'CommitFailed';
-  }
->;
-
-export const addressProjection: BatchedProjection<Shown, AddressView> = {
+export const addressProjection: BatchedProjection<LedgerEvent, AddressView> = {
   name: 'addresses',
   version: 3,
-  handles: [
-    'SubnetAssigned',
-    'SubnetReleased',
-    'AddressesDisabled',
-    'DisabledTermChanged',
-    'AddressesEnabled',
-    'CommitRequested',
-    'CommitCompleted',
-    'CommitFailed',
-  ],
+  handles: LEDGER_EVENTS,
   keysOf: (event) => [streamId(event.stream)],
   evolve: (view = { subnets: [], ledger: EMPTY_LEDGER }, event) => {
     const ledger = withoutLayers(applyToLedger(view.ledger, event));
@@ -71,7 +48,7 @@ export const addressProjection: BatchedProjection<Shown, AddressView> = {
   },
 };
 
-function batchOn(view: AddressView): Batch<Shown, AddressView> {
+function batchOn(view: AddressView): Batch<LedgerEvent, AddressView> {
   const batch = new AddressBatch(view.ledger);
   return { take: (event) => batch.take(event), view: () => ({ ...view, ledger: withoutLayers(batch.ledger()) }) };
 }

@@ -4,9 +4,10 @@ import {
   EMPTY_WHITELIST,
   encodeWhitelist,
   type SourceWhitelist,
+  WHITELIST_EVENTS,
+  type WhitelistEvent,
   type WhitelistJson,
 } from '../../domain/ip-control/source-whitelist-ledger.ts';
-import type { CustomerEvent } from '../../events/ip-control/customer.ts';
 import type { RecordedEvent } from '../../kernel/event.ts';
 import type { Projection } from '../../kernel/projection.ts';
 import { streamId } from '../../kernel/stream-name.ts';
@@ -19,32 +20,10 @@ export type SourceWhitelistView = Readonly<{
   submittedAt: ReadonlyMap<string, string>;
 }>;
 
-type Shown = Extract<
-  CustomerEvent,
-  {
-    type:
-      | 'SourceWhitelistSubmitted'
-      | 'SourceWhitelistApproved'
-      | 'SourceWhitelistRejected'
-      | 'SourceWhitelistRemoved'
-      | 'CommitRequested'
-      | 'CommitCompleted'
-      | 'CommitFailed';
-  }
->;
-
-export const sourceWhitelistProjection: Projection<Shown, SourceWhitelistView> = {
+export const sourceWhitelistProjection: Projection<WhitelistEvent, SourceWhitelistView> = {
   name: 'source-whitelists',
   version: 2,
-  handles: [
-    'SourceWhitelistSubmitted',
-    'SourceWhitelistApproved',
-    'SourceWhitelistRejected',
-    'SourceWhitelistRemoved',
-    'CommitRequested',
-    'CommitCompleted',
-    'CommitFailed',
-  ],
+  handles: WHITELIST_EVENTS,
   // Other lists' commits are no business of this view, and are most of them.
   keysOf: ({ stream, data }) => ('list' in data && data.list !== 'SRC_WHITELIST' ? [] : [streamId(stream)]),
   evolve: (view = { customerId: 0, whitelist: EMPTY_WHITELIST, submittedAt: new Map() }, event) => ({
@@ -62,7 +41,10 @@ export const sourceWhitelistProjection: Projection<Shown, SourceWhitelistView> =
   },
 };
 
-function submittedAfter(before: ReadonlyMap<string, string>, event: RecordedEvent<Shown>): ReadonlyMap<string, string> {
+function submittedAfter(
+  before: ReadonlyMap<string, string>,
+  event: RecordedEvent<WhitelistEvent>,
+): ReadonlyMap<string, string> {
   switch (event.type) {
     case 'SourceWhitelistSubmitted':
       return new Map(before).set(event.data.requestId, event.metadata.at);

@@ -1,5 +1,5 @@
 import { LIST_EVENTS, type ListEvent, listKeysOf, listOf } from '../../events/ip-control/list-changes.ts';
-import type { ListKind, RouterOutcome } from '../../events/ip-control/vocabulary.ts';
+import { failedRouters, type ListKind } from '../../events/ip-control/vocabulary.ts';
 import type { RecordedEvent } from '../../kernel/event.ts';
 import type { Projection } from '../../kernel/projection.ts';
 import { streamId } from '../../kernel/stream-name.ts';
@@ -52,12 +52,6 @@ function evolve(
 function withoutFailure(before: WaitingChangeView): WaitingChangeView {
   const { failingOn: _, ...view } = before;
   return { ...view, carriedSince: null };
-}
-
-function failedRouters(outcomes: readonly RouterOutcome[]): readonly string[] {
-  return outcomes
-    .filter(({ result, counts }) => (result === 'failed' || result === 'unknown') && counts !== false)
-    .map(({ router }) => router);
 }
 
 /** Most events of a log come by here, of lists that wait already. */

@@ -1,6 +1,6 @@
 import type { CustomerEvent } from '../../events/ip-control/customer.ts';
 import { LIST_EVENTS, type ListEvent, listKeysOf, listOf } from '../../events/ip-control/list-changes.ts';
-import type { ListKind } from '../../events/ip-control/vocabulary.ts';
+import { failedRouters, type ListKind } from '../../events/ip-control/vocabulary.ts';
 import type { RecordedEvent } from '../../kernel/event.ts';
 import type { Projection } from '../../kernel/projection.ts';
 import { streamId } from '../../kernel/stream-name.ts';
@@ -55,9 +55,7 @@ function evolve(before: WorkView | undefined, event: RecordedEvent<Shown>, key: 
     case 'CommitHeldUp':
       return withCommit(before, { waitsFor: event.data.routers });
     case 'CommitFailed': {
-      const failingOn = event.data.outcomes
-        .filter(({ result, counts }) => (result === 'failed' || result === 'unknown') && counts !== false)
-        .map(({ router }) => router);
+      const failingOn = failedRouters(event.data.outcomes);
       const failedAt = event.metadata.at;
       return withCommit(before, { phase: 'failed', failedAt, failingOn, progress: null, waitsFor: [] });
     }
