@@ -81,7 +81,12 @@ export async function customerStateAt(
       status: whitelistStatus(request),
     })),
   );
-  return { customer: customer.name, at: at.toString(), regions, requests };
+  return {
+    customer: customer.name,
+    at: at.toString({ fractionalSecondDigits: 3, timeZone: 'UTC' }),
+    regions,
+    requests,
+  };
 }
 
 async function regionName(regionId: number, { regions }: StateDependencies): Promise<string> {

@@ -163,7 +163,7 @@ function describeAnswer(
   if (status === 204) return { description, headers: HEADERS };
   if (isProblem(status, schema)) return { $ref: `#/components/responses/${status}` };
   const described = jsonSchema(schema);
-  const shown = example?.status === status ? { example: example.answer } : {};
+  const shown = example?.status === status && example.answer !== undefined ? { example: example.answer } : {};
   const content: Json = { [contentType ?? 'application/json']: { schema: described, ...shown } };
   const withTexts = countsAsText(described);
   if (JSON.stringify(withTexts) !== JSON.stringify(described)) content[COUNTS_AS_TEXT] = { schema: withTexts };

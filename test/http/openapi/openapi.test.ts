@@ -11,7 +11,7 @@ const url = await edgeward.serve();
 
 test.after(() => edgeward.remove());
 
-const media = z.record(z.string(), z.object({ schema: z.looseObject({}).optional() }));
+const media = z.record(z.string(), z.object({ schema: z.looseObject({}).optional(), example: z.unknown().optional() }));
 const operation = z.object({
   operationId: z.string(),
   summary: z.string(),
@@ -74,6 +74,21 @@ test('what exactly one of several is, is so many closed objects', async () => {
       ['action', 'cidr'],
     ],
   );
+});
+
+test('each body and each answer that is made in JSON has an example', async () => {
+  const { paths } = await described();
+  const without: string[] = [];
+  for (const methods of Object.values(paths))
+    for (const { operationId, requestBody, responses } of Object.values(methods)) {
+      const { 'application/json': sent } = requestBody?.content ?? {};
+      if (sent !== undefined && sent.example === undefined) without.push(`${operationId}: its body`);
+      const made = Object.entries(responses).filter(([status]) => status.startsWith('2'));
+      const answers = made.flatMap(([, { content }]) => content?.['application/json'] ?? []);
+      const isFile = answers.every(({ schema }) => Object.keys(schema ?? {}).length === 0);
+      if (!isFile && answers.every(({ example }) => example === undefined)) without.push(`${operationId}: its answer`);
+    }
+  assert.equal(without, [], 'see src/http/openapi/examples');
 });
 
 test('each operation has a title and says what it does, its group too, and each field and parameter what it means', async () => {

@@ -1,4 +1,33 @@
-import type { Examples } from './example.ts';
+import {
+  COMMIT_SET_ID,
+  COMPLETED_AT,
+  DELIVERY_ID,
+  type Examples,
+  page,
+  REQUEST_ID,
+  REQUESTED_AT,
+  shown,
+} from './example.ts';
+
+const SUBNET = { id: 1, cidr: '203.0.113.0/24', ip_version: 4, asn: 64500 };
+const COMMIT = {
+  region: 'eu-west',
+  status: 'success',
+  attempt: 1,
+  prefixes: 4,
+  commit_set_id: COMMIT_SET_ID,
+  prefix_list_name: 'Svc-ACME-CORP-BLACKHOLE',
+  requested_at: REQUESTED_AT,
+  completed_at: COMPLETED_AT,
+  reason: null,
+};
+const REQUEST = {
+  request_id: REQUEST_ID,
+  input: '192.31.196.7',
+  regions: ['eu-west'],
+  status: 'pending_review',
+  auto_approved: false,
+};
 
 /** What customers send and are answered. */
 export const CUSTOMER_EXAMPLES: Examples = {
@@ -14,10 +43,7 @@ export const CUSTOMER_EXAMPLES: Examples = {
     status: 200,
     answer: {
       data: {
-        id: 1,
-        cidr: '203.0.113.0/24',
-        ip_version: 4,
-        asn: 64500,
+        ...SUBNET,
         ranges: [
           { start: '203.0.113.0', end: '203.0.113.6', status: 'enabled', pending_change: false },
           {
@@ -46,30 +72,19 @@ export const CUSTOMER_EXAMPLES: Examples = {
       meta: { pending_changes: 16 },
     },
   },
-  getSubnets: {
-    status: 200,
-    answer: {
-      data: [
-        {
-          id: 1,
-          cidr: '203.0.113.0/24',
-          ip_version: 4,
-          asn: 64500,
-          metro: 'AMS',
-          region: 'eu-west',
-          ip_counts: { total: 256, enabled: 241, disabled: 15, pending: 16 },
-        },
-      ],
+  getSubnets: shown([
+    {
+      ...SUBNET,
+      metro: 'AMS',
+      region: 'eu-west',
+      ip_counts: { total: 256, enabled: 241, disabled: 15, pending: 16 },
     },
-  },
+  ]),
   getSubnetsSubnetIdPending: {
     status: 200,
     answer: {
       data: {
-        id: 1,
-        cidr: '203.0.113.0/24',
-        ip_version: 4,
-        asn: 64500,
+        ...SUBNET,
         ranges: [
           { start: '203.0.113.0', end: '203.0.113.6', status: 'disabled', pending_change: true },
           { start: '203.0.113.7', end: '203.0.113.7', status: 'enabled', pending_change: true },
@@ -79,91 +94,23 @@ export const CUSTOMER_EXAMPLES: Examples = {
       meta: { pending_changes: 16 },
     },
   },
-  getCommits: {
-    status: 200,
-    answer: {
-      data: [
-        {
-          region: 'eu-west',
-          status: 'success',
-          attempt: 1,
-          prefixes: 4,
-          commit_set_id: 'c9f0f895-fb98-4b91-b2f6-1d0a9f0e7c33',
-          prefix_list_name: 'Svc-ACME-CORP-BLACKHOLE',
-          requested_at: '2026-11-29T05:31:59.665+00:00',
-          completed_at: '2026-11-29T05:31:59.781+00:00',
-          reason: null,
-        },
-      ],
-      meta: { next_after: null },
-    },
-  },
-  getCommitsCommitSetId: {
-    status: 200,
-    answer: {
-      data: {
-        region: 'eu-west',
-        status: 'success',
-        attempt: 1,
-        prefixes: 4,
-        commit_set_id: 'c9f0f895-fb98-4b91-b2f6-1d0a9f0e7c33',
-        prefix_list_name: 'Svc-ACME-CORP-BLACKHOLE',
-        requested_at: '2026-11-29T05:31:59.665+00:00',
-        completed_at: '2026-11-29T05:31:59.781+00:00',
-        reason: null,
-      },
-    },
-  },
-  getWebhookDeliveries: {
-    status: 200,
-    answer: {
-      data: [
-        {
-          id: 'msg_c9f0f895-fb98-4b91-b2f6-1d0a9f0e7c33_success',
-          commit_set_id: 'c9f0f895-fb98-4b91-b2f6-1d0a9f0e7c33',
-          status: 'success',
-          state: 'delivered',
-          attempts: [{ at: '2026-11-29T05:32:00.056+00:00', http_status: 204, error: null }],
-        },
-      ],
-      meta: { next_after: null },
-    },
-  },
-  postWebhookDeliveriesIdRedeliver: {
-    status: 202,
-    answer: { data: { id: 'msg_c9f0f895-fb98-4b91-b2f6-1d0a9f0e7c33_success', state: 'retrying' } },
-  },
-  postSourceWhitelist: {
-    status: 201,
-    answer: {
-      data: {
-        request_id: '45c48cce-2e2d-4fbd-a1b7-6c3f5e8d9a10',
-        input: '192.31.196.7',
-        regions: ['eu-west'],
-        status: 'pending_review',
-        auto_approved: false,
-      },
-      meta: { used: 1, limit: 100 },
-    },
-  },
+  getCommits: page(COMMIT),
+  getCommitsCommitSetId: shown(COMMIT),
+  getWebhookDeliveries: page({
+    id: DELIVERY_ID,
+    commit_set_id: COMMIT_SET_ID,
+    status: 'success',
+    state: 'delivered',
+    attempts: [{ at: '2026-11-29T05:32:00.056+00:00', http_status: 204, error: null }],
+  }),
+  postWebhookDeliveriesIdRedeliver: { status: 202, answer: { data: { id: DELIVERY_ID, state: 'retrying' } } },
+  postSourceWhitelist: { status: 201, answer: { data: REQUEST, meta: { used: 1, limit: 100 } } },
   getSourceWhitelist: {
     status: 200,
     answer: {
-      data: [
-        {
-          request_id: '45c48cce-2e2d-4fbd-a1b7-6c3f5e8d9a10',
-          input: '192.31.196.7',
-          regions: ['eu-west'],
-          status: 'pending_review',
-          auto_approved: false,
-          created_at: '2026-11-29T05:32:00.310+00:00',
-        },
-      ],
+      data: [{ ...REQUEST, created_at: '2026-11-29T05:32:00.310+00:00' }],
       meta: { used: 1, limit: 100 },
     },
   },
-  deleteSourceWhitelistRequestId: {
-    status: 200,
-    answer: { data: { request_id: '45c48cce-2e2d-4fbd-a1b7-6c3f5e8d9a10', status: 'removed' } },
-  },
+  deleteSourceWhitelistRequestId: shown({ request_id: REQUEST_ID, status: 'removed' }),
 };

@@ -88,7 +88,7 @@ export const ADMIN_TEXTS: OperationTexts = {
   adminPostCustomersCustomerWebhookDeliveriesTest: {
     summary: "Try a customer's webhook",
     description:
-      'Sends a notification with `event` `test`, once, and answers what came back; nothing is kept of it. 409 for a customer without a webhook.',
+      'Sends a notification with `event` `test`, once, and answers what came back; it is in the events, and no delivery. 409 for a customer without a webhook.',
   },
   adminGetCustomersCustomerWebhookDeliveriesDelivery: {
     summary: 'Show a notification',
