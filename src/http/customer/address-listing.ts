@@ -43,7 +43,6 @@ export async function sendListing(
   const { subnet, range } = listing.status;
   response.statusCode = 200;
   response.setHeader('Content-Type', jsonType(response));
-  const target = targetOf(response, listing);
   const head = JSON.stringify({
     id: subnet.subnetId,
     cidr: subnet.cidr,
@@ -51,25 +50,25 @@ export async function sendListing(
     asn: subnet.asn,
   });
   const beginning = Buffer.from(`{"data":${head.slice(0, -1)},"${listing.view}":[`);
-  // Who reads a long list sees at once that it comes.
-  if (rangeSize(range) < LONG) target.write(beginning);
-  else if (!(await written(response, target, beginning))) return;
   const parts = listing.view === 'ranges' ? rangeParts(listing) : ipParts(listing);
+  const isLong = !listing.pendingOnly && rangeSize(range) >= LONG;
+  let step = isLong ? undefined : parts.next();
+  const target = targetOf(response, step?.done === true ? beginning.length + step.value.last.length : undefined);
+  // Who reads a long list sees at once that it comes.
+  if (!isLong) target.write(beginning);
+  else if (!(await written(response, target, beginning))) return;
+  step ??= parts.next();
   let isFirst = true;
-  for (;;) {
-    const { value, done } = parts.next();
-    if (done !== true) {
-      if (!(await written(response, target, isFirst ? withoutComma(value) : value))) return;
-      isFirst = false;
-      continue;
-    }
-    const { last, nextAfter } = value;
-    target.write(isFirst ? withoutComma(last) : last);
-    const pending = listing.status.pending.countWithin(range);
-    const next = nextAfter === undefined ? '' : `,"next_after":${JSON.stringify(nextAfter)}`;
-    target.end(`]},"meta":{"pending_changes":${countText(response, pending)}${next}}}`);
-    return;
+  while (step.done !== true) {
+    if (!(await written(response, target, isFirst ? withoutComma(step.value) : step.value))) return;
+    isFirst = false;
+    step = parts.next();
   }
+  const { last, nextAfter } = step.value;
+  target.write(isFirst ? withoutComma(last) : last);
+  const pending = listing.status.pending.countWithin(range);
+  const next = nextAfter === undefined ? '' : `,"next_after":${JSON.stringify(nextAfter)}`;
+  target.end(`]},"meta":{"pending_changes":${countText(response, pending)}${next}}}`);
 }
 
 /** Each row has a comma before it; the first one needs none. */
@@ -77,12 +76,9 @@ function withoutComma(rows: Uint8Array): Uint8Array {
   return rows.subarray(1);
 }
 
-/** Rows are short, and much alike: the smallest subnets alone are listed as they are. */
-const ROW_BYTES = 64n;
-
-/** Where the listing is written: the answer, or what packs it on its way there. */
-function targetOf(response: ServerResponse, { status }: Listing): Writable {
-  if (!takesGzip(response, Number(rangeSize(status.range) * ROW_BYTES))) return response;
+/** Where a listing of so many bytes is written, unknown where it is in parts: the answer, or what packs it on its way there. */
+function targetOf(response: ServerResponse, bytes: number | undefined): Writable {
+  if (!takesGzip(response, bytes ?? Number.POSITIVE_INFINITY)) return response;
   response.setHeader('Content-Encoding', 'gzip');
   const packed = createGzip();
   // Where either of them ends early, so does the other: a reader that has gone is seen by `written`.
