@@ -3,9 +3,7 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { EdgewardError, openEdgeward, parseExactly, verifyWebhook, waitUntilDeployed } from '../src/index.ts';
-import type { paths } from '../src/index.ts';
-
-type Subnets = paths['/api/v1/subnets']['get']['responses'][200]['content']['application/json'];
+import type { Subnets } from '../src/index.ts';
 
 const { EDGEWARD_URL = 'http://127.0.0.1:8080', EDGEWARD_TOKEN = '', EDGEWARD_WEBHOOK_SECRET = '' } = process.env;
 const [address = '203.0.113.7', port = '8090'] = process.argv.slice(2);

@@ -1,4 +1,5 @@
 import { isInteger, isSafeNumber, parse } from 'lossless-json';
+import type { paths } from './api.ts';
 
 /** An answer whose integers are a `bigint` where a `number` would have lost digits. */
 export type Exact<T> = T extends number
@@ -8,6 +9,9 @@ export type Exact<T> = T extends number
     : T extends object
       ? { [Name in keyof T]: Exact<T[Name]> }
       : T;
+
+/** What `GET /subnets` answers, for `parseExactly`. */
+export type Subnets = paths['/api/v1/subnets']['get']['responses'][200]['content']['application/json'];
 
 /**
  * Reads the text of an answer (`parseAs: 'text'`) without rounding: integers above 2^53, as counts of IPv6 addresses are, become `bigint`,
