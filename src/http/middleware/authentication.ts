@@ -34,7 +34,9 @@ export function identifyCaller({ views, clock, noteUse }: AuthenticationDependen
     if (token !== undefined) {
       const sha256 = hash('sha256', token);
       const known = await views.tokens.get(sha256);
-      const isWorth = known !== undefined && !known.isDisabled && !hasExpired(known, clock);
+      const tokenEnd = known === undefined ? undefined : endOf(known, clock);
+      contextOf(response).tokenEnd = tokenEnd;
+      const isWorth = known !== undefined && tokenEnd === undefined;
       const customer = isWorth ? await views.customers.get(String(known.customerId)) : undefined;
       if (isWorth && customer !== undefined) {
         contextOf(response).caller = { customer, tokenId: known.tokenId, token: known };
@@ -45,13 +47,23 @@ export function identifyCaller({ views, clock, noteUse }: AuthenticationDependen
   };
 }
 
-function hasExpired({ expiresAt }: TokenView, clock: Clock): boolean {
-  return expiresAt !== null && clock.now().epochMilliseconds >= epochMilliseconds(expiresAt);
+function endOf({ isDisabled, expiresAt }: TokenView, clock: Clock): 'is disabled' | 'has expired' | undefined {
+  if (isDisabled) return 'is disabled';
+  const hasExpired = expiresAt !== null && clock.now().epochMilliseconds >= epochMilliseconds(expiresAt);
+  return hasExpired ? 'has expired' : undefined;
+}
+
+/** 401: of a token that was of use before, `WWW-Authenticate` says why it is not any more (RFC 6750). */
+function withoutToken(tokenEnd: string | undefined): Problem {
+  if (tokenEnd === undefined) return problems.authenticationRequired;
+  const why = `Bearer error="invalid_token", error_description="this token ${tokenEnd}."`;
+  return { ...problems.authenticationRequired, headers: { 'WWW-Authenticate': why } };
 }
 
 /** 401 without a valid token, 403 for what a token may not, and for a customer that is disabled. */
 export const requireCaller: RequestHandler = (request, response, next) => {
-  if (contextOf(response).caller === undefined) return sendProblem(response, problems.authenticationRequired);
+  const { caller, tokenEnd } = contextOf(response);
+  if (caller === undefined) return sendProblem(response, withoutToken(tokenEnd));
   const { customer, token } = callerOf(response);
   if (customer.standing !== 'enabled') return sendProblem(response, DISABLED);
   if (!isAllowedFrom(request, token)) return sendProblem(response, ELSEWHERE);

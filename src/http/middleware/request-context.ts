@@ -16,6 +16,8 @@ export type RequestContext = {
   traceId: string | undefined;
   startedMilliseconds: number;
   caller: Caller | undefined;
+  /** What has become of the token that was sent, where a customer has one like it that is of no use now. */
+  tokenEnd: 'is disabled' | 'has expired' | undefined;
   /** Who asks for a page, or calls the administration API. */
   principal: AdminPrincipal | undefined;
 };
@@ -41,6 +43,7 @@ export function openContext(request: Request, response: Response): RequestContex
     traceId,
     startedMilliseconds: performance.now(),
     caller: undefined,
+    tokenEnd: undefined,
     principal: undefined,
   };
   response.locals.context = context;

@@ -54,13 +54,16 @@ test('a token that has expired is worth nothing', async () => {
   const { api } = await tokenWith('--expires', 'PT4S');
   assert.is((await api.get('/subnets')).status, 200);
   await waitUntil('it has expired', async () => (await api.get('/subnets')).status === 401, 30);
-  assert.equal((await api.get('/subnets')).json, { message: 'authentication required' });
+  const { json, headers } = await api.get('/subnets');
+  assert.equal(json, { message: 'authentication required' });
+  assert.is(headers['www-authenticate'], 'Bearer error="invalid_token", error_description="this token has expired."');
 });
 
 test('a token is disabled and enabled', async () => {
   const { api, prefix } = await tokenWith();
   await edgeward.json('token', 'disable', prefix);
   await waitUntil('it is worth nothing', async () => (await api.get('/subnets')).status === 401);
+  assert.match(String((await api.get('/subnets')).headers['www-authenticate']), 'this token is disabled.');
   await edgeward.json('token', 'enable', prefix);
   await waitUntil('it is worth what it was', async () => (await api.get('/subnets')).status === 200);
 });
