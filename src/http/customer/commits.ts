@@ -71,10 +71,17 @@ async function sendCommits(request: Request, response: Response, views: OwnCommi
   const { region, list: listText } = request.query;
   const list = LIST_KINDS.find((kind) => kind === listText);
   if (listText !== undefined && list === undefined) errors['list'] ??= [`must be ${LIST_KINDS.join(' or ')}.`];
+  if (typeof region === 'string' && !(await isRegion(region, views)))
+    errors['region'] ??= ['must be the number or the name of a region.'];
   if (Object.keys(errors).length > 0) return sendProblem(response, invalid(errors));
   const query = { region: typeof region === 'string' ? region : undefined, list, ...page };
   const { commits, nextAfter = null } = await listOwnCommits(callerOf(response).customer, query, views);
   sendJson(response, 200, { data: commits.map(shown), meta: { next_after: nextAfter } });
+}
+
+/** Whether this may be a region: the number of one that is removed still has its commits. */
+async function isRegion(text: string, { regions }: OwnCommitViews): Promise<boolean> {
+  return /^\d{1,9}$/.test(text) || (await regions.list()).some(({ view }) => view.name === text);
 }
 
 async function sendCommit(request: Request, response: Response, views: OwnCommitViews): Promise<void> {

@@ -90,6 +90,8 @@ test('commits are listed newest first, one region or list of them, page after pa
     (await listed('?region=us-east')).data.map(({ region }) => region),
     ['us-east'],
   );
+  assert.equal((await listed('?region=2')).data, (await listed('?region=us-east')).data);
+  assert.equal((await listed('?region=77')).data, [], 'one that is gone, or was never there');
   assert.equal((await listed('?list=SRC_WHITELIST')).data, []);
   const paged: string[] = [];
   for (let after = ''; ;) {
@@ -118,6 +120,7 @@ test('a query of commits that is not right is refused by its name', async () => 
     ['?limit=101', 'limit'],
     ['?after=7', 'after'],
     ['?list=blackhole', 'list'],
+    ['?region=eu-wset', 'region'],
     ['?status=success', 'status'],
   ] as const) {
     const { status, json } = await api.get(`/commits${query}`);

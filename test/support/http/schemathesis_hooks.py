@@ -90,7 +90,7 @@ RULES = re.compile(
             r"must be an IPv[46] address, like the subnet\.$",
             r"^wait: must be a",
             r"^(range|range\.\w+|cidr|range\[\w+\]): ",
-            r"^regions\.\d+: must be the number or the name of a region\.$",
+            r"^region(s\.\d+)?: must be the number or the name of a region\.$",
             r"^evidence: ",
             r"^source whitelist limit reached|^range overlaps an existing whitelist entry",
             r"^prefix too broad|is reserved and cannot be whitelisted\.$",
