@@ -1,9 +1,9 @@
 import type { Clock } from '../../ports/clock.ts';
 import { BEGINNING } from '../../ports/event-store.ts';
 import type { Log } from '../../ports/log.ts';
-import { Looking } from './looking.ts';
+import { Looking, NEAR_BYTES } from './looking.ts';
 import type { RetryingReads } from './passes.ts';
-import { isPlace } from './places.ts';
+import type { Places } from './places.ts';
 import type { Progress } from './progress.ts';
 import { readAllEnd, readAllForwards, readEnd, subscribeToAll } from './read-requests.ts';
 import type { AllPosition } from './read-responses.ts';
@@ -13,6 +13,7 @@ export type EndOfLogOptions = Readonly<{
   /** What the names of our streams start with. */
   prefixes: readonly string[];
   progress: Progress;
+  places: Places;
   clock: Clock;
   log: Log;
   /** The position up to which the saved views show the log: no look for events of ours need go before it. */
@@ -21,8 +22,6 @@ export type EndOfLogOptions = Readonly<{
 
 /** More of ours than this since the farthest that anyone has looked: then the way back from the end is the shorter one. */
 const RECENT_MAX = 64;
-/** So many bytes of the log are looked through in no time; a server tells nothing of the last stretch before its end. */
-export const NEAR_BYTES = 1024n * 1024n;
 /** The way back from the end is short where our newest event is among the last some 100,000 records, and is not gone further. */
 const WAY_BACK_MILLISECONDS = 300;
 /** An older server does not say that it has come to its end. */
@@ -34,7 +33,7 @@ const TOLD_MILLISECONDS = 10_000;
  * others have written is looked through once, forwards, from where somebody has looked before.
  */
 export function openEndOfLog(options: EndOfLogOptions): () => Promise<bigint> {
-  const { passes, prefixes, progress, clock, log, lookedThrough } = options;
+  const { passes, prefixes, progress, places, clock, log, lookedThrough } = options;
   let looking: Promise<unknown> | undefined;
 
   return async () => {
@@ -84,7 +83,7 @@ export function openEndOfLog(options: EndOfLogOptions): () => Promise<bigint> {
   async function saved(end: bigint): Promise<bigint> {
     const position = (await lookedThrough()) ?? BEGINNING;
     if (position <= BEGINNING || position > end) return BEGINNING;
-    return (await isPlace(passes, { commit: position, prepare: position })) ? position : BEGINNING;
+    return (await places.isPlace({ commit: position, prepare: position })) ? position : BEGINNING;
   }
 
   async function lookForwards(end: bigint): Promise<void> {

@@ -10,7 +10,7 @@ import { readConnectionString } from './connection-string.ts';
 import { CallFailed, failureOf } from './failures.ts';
 import { follow } from './follow.ts';
 import { openRetryingReads, type RetryingReads } from './passes.ts';
-import { placeNear } from './places.ts';
+import { openPlaces } from './places.ts';
 import { openProgress } from './progress.ts';
 import { readEnd, readStreamForwards } from './read-requests.ts';
 import { hashOf } from './recorded-events.ts';
@@ -60,14 +60,14 @@ export async function openEventStoreDb(options: EventStoreDbOptions): Promise<Ev
   const patience = { clock, name: connection.name, milliseconds: patienceMilliseconds, signal };
   const passes = openRetryingReads(connection, patience, answerMilliseconds);
   const progress = openProgress();
+  const places = openPlaces(passes, names.starts, progress);
   const lookedThrough = options.lookedThrough ?? (() => Promise.resolve(undefined));
-  const end = openEndOfLog({ passes, prefixes: names.starts, progress, clock, log, lookedThrough });
+  const end = openEndOfLog({ passes, prefixes: names.starts, progress, places, clock, log, lookedThrough });
   const silenceMilliseconds = answerMilliseconds;
-  const reads = openReads({ passes, codec, names, progress, end, silenceMilliseconds });
+  const reads = openReads({ passes, codec, names, progress, places, end, silenceMilliseconds });
   const { whatIsAt } = reads;
   const limitBytes = appendLimitBytes;
   const appends = openAppends({ connection, patience, answerMilliseconds, onServer, codec, limitBytes, whatIsAt });
-  const near = (position: bigint) => placeNear(passes, names.starts, position);
   const followed = {
     connection,
     codec,
@@ -76,7 +76,7 @@ export async function openEventStoreDb(options: EventStoreDbOptions): Promise<Ev
     names,
     progress,
     end,
-    placeNear: near,
+    places,
     silenceMilliseconds,
     closed: signal,
   };

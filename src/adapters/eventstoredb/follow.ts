@@ -7,9 +7,10 @@ import { type Backoff, openBackoff } from '../../concurrency/backoff.ts';
 import type { EventStoreConnection } from './connection.ts';
 import { CallFailed, NoSuchPlace } from './failures.ts';
 import { Looking } from './looking.ts';
+import type { Places } from './places.ts';
 import type { Progress } from './progress.ts';
 import { subscribeToAll } from './read-requests.ts';
-import type { AllPosition, ReadResponse } from './read-responses.ts';
+import type { ReadResponse } from './read-responses.ts';
 import { recordedEvent } from './recorded-events.ts';
 import { responsePages } from './response-pages.ts';
 import type { StreamNames } from './stream-names.ts';
@@ -23,8 +24,7 @@ export type FollowOptions = Readonly<{
   progress: Progress;
   /** The position of our newest event. */
   end: () => Promise<bigint>;
-  /** Where to begin for what comes after a position at which no record begins. */
-  placeNear: (position: bigint) => Promise<AllPosition | undefined>;
+  places: Places;
   /** A subscription that says nothing for this long is checked against the end of the log. */
   silenceMilliseconds: number;
   /** The store is closed, with the error that later calls get. */
@@ -48,7 +48,7 @@ export async function* follow(
   let hasPlace = true;
   while (!over.aborted) {
     try {
-      if (!hasPlace) seen.beginAt(await options.placeNear(seen.handed()));
+      if (!hasPlace) seen.beginAt(await options.places.near(seen.handed()));
       hasPlace = true;
       for await (const responses of subscription(options, seen, over)) {
         isFollowed?.(true);

@@ -1,5 +1,8 @@
 import type { AllPosition, ReadResponse, WireEvent } from './read-responses.ts';
 
+/** So many bytes of the log are looked through in no time; a server tells nothing of the last stretch before its end. */
+export const NEAR_BYTES = 1024n * 1024n;
+
 /**
  * How far one reader has looked through `$all`: the last event of ours that it has handed on, and the place up to which nothing more of ours
  * lies. Some servers have told a checkpoint that lay beyond events which they had not sent yet: one is used only once something later has

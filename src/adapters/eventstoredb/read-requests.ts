@@ -43,9 +43,9 @@ export function readAllBackwards(before: AllPosition | undefined, prefixes: read
   return request(backwards(before).setCount(countText()).setFilter(streamFilter(prefixes)));
 }
 
-/** The newest record before a place of `$all`, whoever wrote it. */
-export function readRecordBefore(place: AllPosition): streams.ReadReq {
-  return request(backwards(place).setCount('1').setNoFilter(new shared.Empty()));
+/** Records of `$all` backwards from before a place, whoever wrote them. */
+export function readRecordsBackwards(before: AllPosition | undefined, count?: number): streams.ReadReq {
+  return request(backwards(before).setCount(countText(count)).setNoFilter(new shared.Empty()));
 }
 
 function backwards(before: AllPosition | undefined): InstanceType<typeof Options> {

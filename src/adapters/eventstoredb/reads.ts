@@ -1,11 +1,10 @@
 import type { Codec } from '../../events/codec.ts';
 import type { RecordedEvent } from '../../kernel/event.ts';
 import { type EventStore, NO_STREAM } from '../../ports/event-store.ts';
-import { NEAR_BYTES } from './end-of-log.ts';
 import { NoSuchPlace, SilentCall } from './failures.ts';
-import { Looking } from './looking.ts';
+import { Looking, NEAR_BYTES } from './looking.ts';
 import type { RetryingReads } from './passes.ts';
-import { placeNear } from './places.ts';
+import type { Places } from './places.ts';
 import type { Progress } from './progress.ts';
 import { readAllForwards, readStreamEnd, readStreamForwards, subscribeToAll } from './read-requests.ts';
 import type { WireEvent } from './read-responses.ts';
@@ -17,6 +16,7 @@ export type ReadsOptions = Readonly<{
   codec: Codec;
   names: StreamNames;
   progress: Progress;
+  places: Places;
   end: () => Promise<bigint>;
   silenceMilliseconds: number;
 }>;
@@ -33,7 +33,7 @@ export type Reads = Readonly<{
   whatIsAt: (stream: string, from: bigint, count: number) => Promise<readonly Place[]>;
 }>;
 
-export function openReads({ passes, codec, names, progress, end, silenceMilliseconds }: ReadsOptions): Reads {
+export function openReads({ passes, codec, names, progress, places, end, silenceMilliseconds }: ReadsOptions): Reads {
   const { onServer, starts: prefixes } = names;
   return {
     stream,
@@ -76,7 +76,7 @@ export function openReads({ passes, codec, names, progress, end, silenceMillisec
         return;
       } catch (failure) {
         if (failure instanceof NoSuchPlace) {
-          seen.beginAt(await placeNear(passes, prefixes, seen.handed()));
+          seen.beginAt(await places.near(seen.handed()));
           continue;
         }
         if (!(failure instanceof SilentCall)) throw failure;

@@ -2,6 +2,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { systemClock } from '../../../src/adapters/clock.ts';
 import { createLog } from '../../../src/adapters/log.ts';
+import type { RecordedEvent } from '../../../src/kernel/event.ts';
 import { BEGINNING, type EventStore, NO_STREAM } from '../../../src/ports/event-store.ts';
 import { notes, numberedNotes } from '../../contracts/sample-events.ts';
 import { type EventStoreStandIn, startEventStoreStandIn } from '../../support/stores/eventstoredb-stand-in/stand-in.ts';
@@ -236,6 +237,28 @@ test('a long look through what others have written is told every ten seconds, wi
   await store.close();
 });
 
+test('what comes after a position where no record begins is found without a look through what others have written', async ({
+  server,
+  store,
+}) => {
+  const places: bigint[] = [];
+  for (const [index, text] of ['a', 'b', 'c', 'd'].entries()) {
+    stranger(server.log, 'order-1', 3_000, 1_000);
+    places.push((await store.append('customer-1', BigInt(index) - 1n, notes('customer-1', text))).position);
+  }
+  const [, , third = 0n, last = 0n] = places;
+  const before = server.passedOver();
+  // As a page of one event asks, for it and for what is around it; and pages that follow what is newest.
+  assert.equal(textsOf(await first(store.readAll(third - 1n))), ['c']);
+  assert.equal(textsOf(await first(store.readAll(third - 1_001n))), ['c']);
+  const follower = following(store, last - 200n, 1);
+  await follower.ended;
+  assert.equal(textsOf(follower.seen), ['d']);
+  // Those behind the event are read on before the server hears that it was enough.
+  const passed = server.passedOver() - before;
+  assert.ok(passed <= 2 * 3_000 + 100, `${passed} records of others`);
+});
+
 test('a scan that says nothing for longer than an answer may take gets on, and gives all events', async ({
   server,
 }) => {
@@ -271,6 +294,12 @@ test('a consumer that takes its time holds the server up, not the memory', async
   assert.ok(largest <= 512, `a page of ${largest}`);
   assert.is(server.calls.filter(({ method }) => method === 'subscribe').length, 1);
 });
+
+/** The first page alone. */
+async function first(pages: AsyncIterable<readonly RecordedEvent[]>): Promise<readonly RecordedEvent[]> {
+  for await (const page of pages) return page.slice(0, 1);
+  return [];
+}
 
 function numbers(from: number, to: number): readonly string[] {
   return Array.from({ length: to - from }, (_, index) => String(from + index));
