@@ -68,14 +68,14 @@ export function assetCategories(): readonly AssetCategory[] {
   return ASSET_CATEGORIES;
 }
 
-/** The name of a worker pool. */
-export function checkPoolName(name: string): Checked<string> {
-  return check(poolName, 'worker pool name', name);
+/** The name of a worker pool; `path` is what a problem calls it. */
+export function checkPoolName(name: string, path = 'worker pool name'): Checked<string> {
+  return check(poolName, path, name);
 }
 
-/** The name of a scope. */
-export function checkScopeName(name: string): Checked<string> {
-  return check(scopeName, 'scope name', name);
+/** The name of a scope; `path` is what a problem calls it. */
+export function checkScopeName(name: string, path = 'scope name'): Checked<string> {
+  return check(scopeName, path, name);
 }
 
 /** The name and the architectures of a worker without a pool. */

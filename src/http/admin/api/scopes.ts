@@ -158,7 +158,7 @@ export function scopeRoutes(api: AdminApi): readonly Route[] {
       return { data: rowOf(view), etag: (await scopeRevision(params.scope, application)).revision };
     }),
     adminRoute(put, api, async ({ application, params, context, heldTo, isRehearsal }) => {
-      const name = checkScopeName(params.scope);
+      const name = checkScopeName(params.scope, 'name');
       if (!name.ok) return invalid(documentErrors(name.problems));
       const { isThere, revision } = await scopeRevision(params.scope, application);
       const held = heldTo({ of: 'scopes', id: params.scope, revision }, isThere);

@@ -200,7 +200,7 @@ function changeRoutes(api: AdminApi): readonly Route[] {
       put,
       api,
       async ({ application, params, body, context, heldTo, isRehearsal }) => {
-        const name = checkPoolName(params.pool);
+        const name = checkPoolName(params.pool, 'name');
         if (!name.ok) return invalid(documentErrors(name.problems));
         const given = givenPool(body, 'whole', application.cloudDrivers);
         if (!given.ok) return invalid(documentErrors(given.problems));

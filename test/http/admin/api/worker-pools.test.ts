@@ -144,6 +144,18 @@ test('what is wrong with an account is named by its field as it was sent, and it
   assert.not.match(text, 'very-secret');
 });
 
+test('a name that can not be one is wrong as name, whatever it is of', async () => {
+  for (const [path, body] of [
+    ['/assets/Not%20one', account],
+    ['/worker-pools/Not%20one', pool],
+    ['/scopes/Not%20one', {}],
+  ] as const) {
+    const { status, json } = await api.put(path, body);
+    assert.is(status, 422, path);
+    assert.equal(Object.keys(z.object({ errors: z.looseObject({}) }).parse(json).errors), ['name'], path);
+  }
+});
+
 test('of an account what is named is changed; its credentials stay, or are replaced, and are never shown', async () => {
   const etag = String((await api.get('/assets/cloud')).headers['etag']);
   const configuration = { server_url: 'https://edgeward.example.com' };
