@@ -1,6 +1,7 @@
 import { raw, type RequestHandler } from 'express';
 import type { z } from 'zod';
 import { bodyTooLarge, type FieldErrors, invalid, type Problem, problems, sendProblem } from '../problems.ts';
+import { issueText } from './issue-texts.ts';
 import { repeatedFields } from './repeated-fields.ts';
 import { requireWhole } from './whole-requests.ts';
 
@@ -108,7 +109,7 @@ export function fieldErrors(issues: readonly z.core.$ZodIssue[]): Record<string,
     if (issue.code === 'unrecognized_keys') {
       for (const key of issue.keys) add([...path, key].join('.'), 'is not a known field.');
     } else {
-      add(path.join('.') || 'body', issue.message);
+      add(path.join('.') || 'body', issueText(issue));
     }
   }
   return Object.fromEntries(errors);

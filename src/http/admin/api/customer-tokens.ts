@@ -8,7 +8,7 @@ import { problems } from '../../problems.ts';
 import { jsonOf, type Route, textOf } from '../../route.ts';
 import { type AdminApi, type AdminOperation, adminRoute } from './call.ts';
 import { customerParams } from './customers.ts';
-import { ADMIN_PROBLEMS, all, BODY_PROBLEMS, changed, deletionQuery, one, text } from './shapes.ts';
+import { ADMIN_PROBLEMS, all, BODY_PROBLEMS, bool, changed, deletionQuery, one, text } from './shapes.ts';
 
 const instant = z.iso.datetime({ offset: true });
 const token = z.strictObject({
@@ -45,7 +45,7 @@ const issue = {
       z.strictObject({
         label: text(200).default(''),
         expires: z.string().meta(textOf('date-time', 'duration')).optional(),
-        read_only: z.boolean().optional(),
+        read_only: bool.optional(),
         allowed_addresses: z.array(z.string().meta(textOf('cidr'))).optional(),
         ...groundsFields,
       }),
