@@ -156,7 +156,7 @@ export interface paths {
         };
         /**
          * List your commits
-         * @description A commit puts one of your lists, as it is then, on all routers of a region. Newest first, in pages: while `meta.next_after` is not null, the same request with it as `after` has the next ones. `region` is the name of one; a name that you have nothing in gives an empty list.
+         * @description A commit puts one of your lists, as it is then, on all routers of a region. Newest first, in pages: while `meta.next_after` is not null, the same request with it as `after` has the next ones. `region` is the name or the number of one; one that you have nothing in gives an empty list, one that there is not is refused (422).
          *
          *     A commit that has failed is tried again by itself, with the same `commit_set_id` and a higher `attempt`; `reason` says meanwhile why it has not succeeded.
          */
