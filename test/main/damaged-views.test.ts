@@ -5,7 +5,7 @@ import { openSqlite } from '../../src/adapters/sqlite/sqlite-library.ts';
 import { request } from 'undici';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { openApiClient } from '../support/http/api-client.ts';
+import { disableHost, pendingHosts } from '../support/http/disabled-hosts.ts';
 import {
   addCustomer,
   addRegion,
@@ -27,7 +27,7 @@ test.before.each(async (state) => {
   const customer = await addCustomer(edgeward, 'Acme Corp.', [['203.0.113.0/24', 'ams']]);
   Object.assign(state, { edgeward, customer, file: join(edgeward.dataDir, 'views.db') });
   const url = await edgeward.serve();
-  for (const host of HOSTS) await disable(url, customer, host);
+  for (const host of HOSTS) await disableHost(url, customer, host);
   await edgeward.stop();
 });
 test.after.each(({ edgeward }) => edgeward.remove());
@@ -45,7 +45,7 @@ for (const [what, damage] of Object.entries(DAMAGES)) {
   test(`${what}: the server puts it aside, says so, and answers from the log`, async (given) => {
     damage(given.file);
     const url = await given.edgeward.serve();
-    assert.equal(await pending(url, given.customer), HOSTS);
+    assert.equal(await pendingHosts(url, given.customer), HOSTS);
     await waitUntil('the server is ready', async () => (await readyz(url)) === 200);
     isPutAside(given);
   });
@@ -62,7 +62,7 @@ for (const [what, damage] of Object.entries(DAMAGES)) {
     const rebuilt = await given.edgeward.command('projections', 'rebuild', '--all');
     assert.is(rebuilt.exitCode, 0, rebuilt.err);
     assert.is(aside(given).length, 2);
-    assert.equal(await pending(await given.edgeward.serve(), given.customer), HOSTS);
+    assert.equal(await pendingHosts(await given.edgeward.serve(), given.customer), HOSTS);
   });
 
   test(`${what}: verify, events and state answer as ever, and move nothing`, async (given) => {
@@ -90,15 +90,15 @@ for (const [what, damage] of [
     damage(file);
     // A command that writes tells SQLite that the pages which the server remembers are old.
     await edgeward.command('region', 'create', 'fra');
-    await disable(url, customer, 201);
-    assert.equal(await pending(url, customer), [...HOSTS, 201]);
+    await disableHost(url, customer, 201);
+    assert.equal(await pendingHosts(url, customer), [...HOSTS, 201]);
     await waitUntil('it is put aside', () => aside(given).length > 0);
     await waitUntil('the server is ready', async () => (await readyz(url)) === 200);
-    await disable(url, customer, 202);
-    assert.equal(await pending(url, customer), [...HOSTS, 201, 202]);
+    await disableHost(url, customer, 202);
+    assert.equal(await pendingHosts(url, customer), [...HOSTS, 201, 202]);
     isPutAside(given);
     await edgeward.stop();
-    assert.equal(await pending(await edgeward.serve(), customer), [...HOSTS, 201, 202]);
+    assert.equal(await pendingHosts(await edgeward.serve(), customer), [...HOSTS, 201, 202]);
     assert.is(aside(given).length, 1, 'the new one is sound');
   });
 }
@@ -121,7 +121,7 @@ test('anything anywhere in it: the server answers from the log, or refuses to st
     const url = await edgeward.serve().catch((error: unknown) => {
       assert.match(String(error), file, what);
     });
-    if (url !== undefined) assert.equal(await pending(url, customer), HOSTS, what);
+    if (url !== undefined) assert.equal(await pendingHosts(url, customer), HOSTS, what);
     await edgeward.stop();
   }
 });
@@ -157,22 +157,6 @@ async function readyz(url: string): Promise<number> {
   const { statusCode, body } = await request(`${url}/readyz`);
   await body.dump();
   return statusCode;
-}
-
-async function disable(url: string, { token }: TestCustomer, host: number): Promise<void> {
-  const client = openApiClient(url, token);
-  const { status, text } = await client.post('/ips/disable', { ip: `203.0.113.${host}` });
-  assert.is(status, 200, text);
-  await client.close();
-}
-
-/** The hosts of which the API says that they are pending. */
-async function pending(url: string, { token, subnetIds }: TestCustomer): Promise<readonly number[]> {
-  const client = openApiClient(url, token);
-  const { status, text } = await client.get(`/subnets/${subnetIds[0]}/pending`);
-  await client.close();
-  assert.is(status, 200, text);
-  return [...text.matchAll(/203\.0\.113\.(\d+)"/g)].map(([, host]) => Number(host));
 }
 
 test.run();

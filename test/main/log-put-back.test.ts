@@ -5,14 +5,8 @@ import { openSqlite } from '../../src/adapters/sqlite/sqlite-library.ts';
 import { request } from 'undici';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { openApiClient } from '../support/http/api-client.ts';
-import {
-  addCustomer,
-  addRegion,
-  type Edgeward,
-  openEdgeward,
-  type TestCustomer,
-} from '../support/servers/edgeward-server.ts';
+import { disableHost, pendingHosts } from '../support/http/disabled-hosts.ts';
+import { addCustomer, addRegion, type Edgeward, openEdgeward } from '../support/servers/edgeward-server.ts';
 import { createEventLog, type EventLog } from '../support/stores/eventstoredb-stand-in/event-log.ts';
 import { type EventStoreStandIn, startEventStoreStandIn } from '../support/stores/eventstoredb-stand-in/stand-in.ts';
 import { startMongoServer } from '../support/stores/ferretdb.ts';
@@ -81,15 +75,15 @@ for (const [name, openEvents, viewSettings] of setUps) {
     await addRegion(edgeward, 'ams');
     const customer = await addCustomer(edgeward, 'Acme Corp.', [['203.0.113.0/24', 'ams']]);
     const before = await edgeward.serve();
-    await disable(before, customer, 7);
+    await disableHost(before, customer, 7);
     await events.copy(edgeward);
-    for (const host of [70, 71, 72]) await disable(before, customer, host);
+    for (const host of [70, 71, 72]) await disableHost(before, customer, host);
     await edgeward.stop();
     await events.putBack(edgeward);
 
     const url = await edgeward.serve(events.settings());
     await waitUntil('the server is ready', async () => (await request(`${url}/readyz`)).statusCode === 200);
-    assert.equal(await pending(url, customer), [7]);
+    assert.equal(await pendingHosts(url, customer), [7]);
     const errors = edgeward
       .logged()
       .filter(({ level, msg }) => level === 'error' && String(msg).includes('does not hold'));
@@ -97,37 +91,21 @@ for (const [name, openEvents, viewSettings] of setUps) {
     const { position, end } = errors[0] ?? {};
     assert.ok(BigInt(String(position)) > BigInt(String(end)), 'the log ends before what was applied');
     // New events take the positions of those that are lost.
-    for (const host of [8, 9]) await disable(url, customer, host);
-    assert.equal(await pending(url, customer), [7, 8, 9]);
+    for (const host of [8, 9]) await disableHost(url, customer, host);
+    assert.equal(await pendingHosts(url, customer), [7, 8, 9]);
     if (name === 'EventStoreDB and MongoDB') {
       const other = await openEdgeward({ ...events.settings(), ...views });
-      assert.equal(await pending(await other.serve(), customer), [7, 8, 9]);
+      assert.equal(await pendingHosts(await other.serve(), customer), [7, 8, 9]);
       await other.remove();
     }
     await edgeward.stop();
 
     // Once more, without anything lost: nothing is made again.
-    assert.equal(await pending(await edgeward.serve(events.settings()), customer), [7, 8, 9]);
+    assert.equal(await pendingHosts(await edgeward.serve(events.settings()), customer), [7, 8, 9]);
     assert.is(edgeward.logged().filter(({ msg }) => String(msg).includes('does not hold')).length, 1);
     await edgeward.remove();
     await events.stop();
   });
-}
-
-async function disable(url: string, { token }: TestCustomer, host: number): Promise<void> {
-  const client = openApiClient(url, token);
-  const { status, text } = await client.post('/ips/disable', { ip: `203.0.113.${host}` });
-  assert.is(status, 200, text);
-  await client.close();
-}
-
-/** The hosts of which the API says that they are pending. */
-async function pending(url: string, { token, subnetIds }: TestCustomer): Promise<readonly number[]> {
-  const client = openApiClient(url, token);
-  const { status, text } = await client.get(`/subnets/${subnetIds[0]}/pending`);
-  await client.close();
-  assert.is(status, 200, text);
-  return [...text.matchAll(/203\.0\.113\.(\d+)"/g)].map(([, host]) => Number(host));
 }
 
 test.run();

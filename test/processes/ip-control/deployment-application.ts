@@ -12,6 +12,7 @@ import { openRouterDrivers } from '../../../src/main/router-drivers.ts';
 import { type RouterDriver, RouterFailure } from '../../../src/ports/routers.ts';
 import type { WebhookRequest, WebhookResult, WebhookSender } from '../../../src/ports/webhooks.ts';
 import { openProjector } from '../../../src/projections/engine/projector.ts';
+import { assigned, registered } from '../../commands/ip-control/customer-examples.ts';
 import { type EmbeddedLog, openEmbeddedLog } from '../../support/stores/embedded-log.ts';
 
 /** Turns of the event loop in which nothing happens. */
@@ -117,6 +118,20 @@ export async function openDeploymentApplication(
 }
 
 export type DeploymentApplication = Awaited<ReturnType<typeof openDeploymentApplication>>;
+
+/** Region 1, ams, with the routers core1 and core2, and customer 7 with 192.0.2.0/24 there. */
+export async function foundRegion({ log, addRouter }: DeploymentApplication): Promise<void> {
+  const customer = registered();
+  await log.append(
+    'directory-main',
+    { type: 'RegionNameReserved', data: { regionId: 1, name: 'ams' } },
+    { type: 'CustomerNameReserved', data: customer.data },
+  );
+  await log.append('region-1', { type: 'RegionCreated', data: { regionId: 1, name: 'ams' } });
+  await log.append('customer-7', customer, assigned(1, '192.0.2.0/24'));
+  await addRouter('core1');
+  await addRouter('core2');
+}
 
 type Parts = Readonly<{
   aggregates: ReturnType<typeof openAggregates>;

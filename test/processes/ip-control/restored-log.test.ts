@@ -5,16 +5,8 @@ import * as assert from 'uvu/assert';
 import { beginRestore } from '../../../src/application/ip-control/restore.ts';
 import type { RegionCommand } from '../../../src/commands/ip-control/region.ts';
 import { isRefusal } from '../../../src/kernel/decider.ts';
-import {
-  assigned,
-  disable,
-  enable,
-  one,
-  registered,
-  requestCommit,
-  SETTINGS,
-} from '../../commands/ip-control/customer-examples.ts';
-import { type DeploymentApplication, openDeploymentApplication } from './deployment-application.ts';
+import { disable, enable, one, requestCommit, SETTINGS } from '../../commands/ip-control/customer-examples.ts';
+import { type DeploymentApplication, foundRegion, openDeploymentApplication } from './deployment-application.ts';
 
 const test = suite<{ application: DeploymentApplication }>('routers under a restored log');
 const LIST = 'Svc-ACME-CORP-BLACKHOLE';
@@ -25,16 +17,7 @@ const context = { actor: 'admin:test', requestId: 'test' };
 test.before.each(async (state) => {
   const application = await openDeploymentApplication({ DRIFT_INTERVAL: 'PT1M' });
   state.application = application;
-  const customer = registered();
-  await application.log.append(
-    'directory-main',
-    { type: 'RegionNameReserved', data: { regionId: 1, name: 'ams' } },
-    { type: 'CustomerNameReserved', data: customer.data },
-  );
-  await application.log.append('region-1', { type: 'RegionCreated', data: { regionId: 1, name: 'ams' } });
-  await application.log.append('customer-7', customer, assigned(1, '192.0.2.0/24'));
-  await application.addRouter('core1');
-  await application.addRouter('core2');
+  await foundRegion(application);
   const processes = await application.start();
   await commit(application, 'c1', disable(one('192.0.2.7')));
   await processes.settle();

@@ -4,15 +4,8 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { RegionCommand } from '../../../src/commands/ip-control/region.ts';
 import { isRefusal } from '../../../src/kernel/decider.ts';
-import {
-  assigned,
-  disable,
-  one,
-  ranges,
-  registered,
-  requestCommit,
-} from '../../commands/ip-control/customer-examples.ts';
-import { type DeploymentApplication, openDeploymentApplication } from './deployment-application.ts';
+import { disable, one, ranges, requestCommit } from '../../commands/ip-control/customer-examples.ts';
+import { type DeploymentApplication, foundRegion, openDeploymentApplication } from './deployment-application.ts';
 
 const test = suite<{ application: DeploymentApplication }>('routers beside commits');
 const LIST = 'Svc-ACME-CORP-BLACKHOLE';
@@ -21,16 +14,7 @@ const MINUTES = 60;
 test.before.each(async (state) => {
   const application = await openDeploymentApplication();
   state.application = application;
-  const customer = registered();
-  await application.log.append(
-    'directory-main',
-    { type: 'RegionNameReserved', data: { regionId: 1, name: 'ams' } },
-    { type: 'CustomerNameReserved', data: customer.data },
-  );
-  await application.log.append('region-1', { type: 'RegionCreated', data: { regionId: 1, name: 'ams' } });
-  await application.log.append('customer-7', customer, assigned(1, '192.0.2.0/24'));
-  await application.addRouter('core1');
-  await application.addRouter('core2');
+  await foundRegion(application);
 });
 test.after.each((state) => state.application.close());
 

@@ -40,6 +40,20 @@ export async function foundPool(application: Founding, changes: PoolChanges = {}
   accepted(await addScopeWorkerPool({ scope: 'debian', pool: 'spot' }, {}, application.context, application));
 }
 
+/** A pool of the provider account `cloud`, as it is written by hand; the rest of its fields have defaults. */
+export const POOL_DOCUMENT = {
+  provider_account: 'cloud',
+  architectures: ['arm64'],
+  specifications: {
+    provider_type: 'hetzner',
+    server_type: 'cax11',
+    image_name: 'debian-12',
+    location: 'fsn1',
+    networks: [],
+    ssh_keys: [],
+  },
+};
+
 /** The answer, where the rules said yes. */
 export function accepted<T extends object>(answer: T | Refusal): T {
   if (!isRefusal(answer)) return answer;

@@ -6,6 +6,7 @@ import { type AdminClient, adminToken, openAdminClient } from '../../../support/
 import type { Answer } from '../../../support/http/api-client.ts';
 import { freePort } from '../../../support/free-port.ts';
 import { openEdgeward } from '../../../support/servers/edgeward-server.ts';
+import { POOL_DOCUMENT as pool } from '../../../support/worker-pools/records.ts';
 
 const edgeward = await openEdgeward();
 const { token } = await adminToken(edgeward, 'ada', SCOPES_OF_ROLE.administrator);
@@ -43,18 +44,6 @@ const account = {
   provider_type: 'hetzner',
   configuration: {},
   credentials: { api_token: 'very-secret' },
-};
-const pool = {
-  provider_account: 'cloud',
-  architectures: ['arm64'],
-  specifications: {
-    provider_type: 'hetzner',
-    server_type: 'cax11',
-    image_name: 'debian-12',
-    location: 'fsn1',
-    networks: [],
-    ssh_keys: [],
-  },
 };
 
 test('an account at a provider is made and shown without its secrets', async () => {

@@ -2,37 +2,26 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { z } from 'zod';
+import { createAdministrators } from '../../../../support/http/administrators.ts';
 import { openApiClient } from '../../../../support/http/api-client.ts';
-import { openPagesClient, type PagesClient } from '../../../../support/http/pages-client.ts';
+import type { PagesClient } from '../../../../support/http/pages-client.ts';
 import { addCustomer, openEdgeward } from '../../../../support/servers/edgeward-server.ts';
 import { waitUntil } from '../../../../support/wait-until.ts';
 
 const edgeward = await openEdgeward();
-const passwords = new Map<string, string>();
-for (const [name, role] of [
-  ['ada', 'administrator'],
-  ['otto', 'operator'],
-  ['iris', 'auditor'],
-] as const) {
-  const made = await edgeward.json('admin', 'create', name, '--role', role);
-  passwords.set(name, z.object({ password: z.string() }).parse(made).password);
-}
+const administrators = await createAdministrators(edgeward, {
+  ada: 'administrator',
+  otto: 'operator',
+  iris: 'auditor',
+});
 const url = await edgeward.serve({ ROUTER_FILES_ROOT: edgeward.folder });
-const open: PagesClient[] = [];
 
 test.after(async () => {
-  for (const client of open) await client.close();
+  await administrators.close();
   await edgeward.remove();
 });
 
-async function loggedIn(name: string): Promise<PagesClient> {
-  const client = openPagesClient(url);
-  open.push(client);
-  await client.logIn(name, passwords.get(name) ?? '');
-  return client;
-}
-const [otto, iris] = [await loggedIn('otto'), await loggedIn('iris')];
+const [otto, iris] = [await administrators.logIn(url, 'otto'), await administrators.logIn(url, 'iris')];
 
 const ROUTER = '/admin/regions/1/routers/edge1';
 const folder = join(edgeward.folder, 'edge1');
@@ -181,7 +170,7 @@ test('a router is disabled, enabled and removed, the last after a warning in num
 });
 
 test('a customer is disabled, enabled and removed, with what goes with it in numbers; then its region', async () => {
-  const ada = await loggedIn('ada');
+  const ada = await administrators.logIn(url, 'ada');
   assert.match(await sent(ada, '/admin/customers/1/disable'), /disabled: its tokens are refused/);
   assert.match(await sent(ada, '/admin/customers/1/enable'), /of use again/);
   assert.match(await sent(ada, '/admin/regions/1/remove'), /still|subnet/, 'a region in which a subnet lies stays');

@@ -3,10 +3,10 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { z } from 'zod';
 import { SCOPES_OF_ROLE } from '../../../../../src/domain/ip-control/admin-roles.ts';
+import { createAdministrators } from '../../../../support/http/administrators.ts';
 import { adminToken, openAdminClient } from '../../../../support/http/admin-client.ts';
 import { openApiClient } from '../../../../support/http/api-client.ts';
 import { pdf, png } from '../../../../support/http/multipart-form.ts';
-import { openPagesClient, type PagesClient } from '../../../../support/http/pages-client.ts';
 import { addCustomer, addRegion, openEdgeward } from '../../../../support/servers/edgeward-server.ts';
 import { type SubmissionForm, submissionOf, submitForm } from '../../../customer/source-whitelist-examples.ts';
 
@@ -14,33 +14,22 @@ const edgeward = await openEdgeward();
 await addRegion(edgeward, 'eu-west');
 const acme = await addCustomer(edgeward, 'Acme', [], ['--allow-source-whitelist', '--whitelist-limit', '20']);
 const globex = await addCustomer(edgeward, 'Globex', [], ['--allow-source-whitelist', '--trusted']);
-const passwords = new Map<string, string>();
-for (const [name, role] of [
-  ['grace', 'reviewer'],
-  ['joan', 'reviewer'],
-  ['otto', 'operator'],
-] as const) {
-  const made = await edgeward.json('admin', 'create', name, '--role', role);
-  passwords.set(name, z.object({ password: z.string() }).parse(made).password);
-}
+const administrators = await createAdministrators(edgeward, { grace: 'reviewer', joan: 'reviewer', otto: 'operator' });
 const ada = await adminToken(edgeward, 'ada', SCOPES_OF_ROLE.administrator);
 const url = await edgeward.serve({ LOOKUP_URL: 'https://registry.example/whois/{cidr}' });
 const api = openAdminClient(url, ada.token);
 const [asAcme, asGlobex] = [openApiClient(url, acme.token), openApiClient(url, globex.token)];
-const open: PagesClient[] = [];
 
 test.after(async () => {
-  for (const client of [...open, api, asAcme, asGlobex]) await client.close();
+  for (const client of [administrators, api, asAcme, asGlobex]) await client.close();
   await edgeward.remove();
 });
 
-async function loggedIn(name: string): Promise<PagesClient> {
-  const client = openPagesClient(url);
-  open.push(client);
-  await client.logIn(name, passwords.get(name) ?? '');
-  return client;
-}
-const [grace, joan, otto] = [await loggedIn('grace'), await loggedIn('joan'), await loggedIn('otto')];
+const [grace, joan, otto] = [
+  await administrators.logIn(url, 'grace'),
+  await administrators.logIn(url, 'joan'),
+  await administrators.logIn(url, 'otto'),
+];
 
 async function submit(form: SubmissionForm, client = asAcme): Promise<string> {
   return submissionOf(await submitForm(client, form)).data.request_id;

@@ -9,6 +9,7 @@ import {
   openPagesOfAdministrator,
   type PagesOfAdministrator,
 } from '../../../../support/http/pages-of-administrator.ts';
+import { POOL_DOCUMENT } from '../../../../support/worker-pools/records.ts';
 
 const test = suite<{ pages: PagesOfAdministrator }>('the pages of worker pools and scopes');
 const POOL = '/admin/worker-pools/small';
@@ -26,16 +27,7 @@ test.before(async (context) => {
   if (account.ok) assert.not(isRefusal(await ensureAsset(account.value, by, application)));
   const given = givenPool(
     {
-      provider_account: 'cloud',
-      architectures: ['arm64'],
-      specifications: {
-        provider_type: 'hetzner',
-        server_type: 'cax11',
-        image_name: 'debian-12',
-        location: 'fsn1',
-        networks: [],
-        ssh_keys: [],
-      },
+      ...POOL_DOCUMENT,
       limits: { max_active_instances: 3, target_max_seconds_per_month: 36_000 },
     },
     'whole',
