@@ -166,11 +166,11 @@ async function sendSubnet(
   const pendingOnly = waitForCount !== undefined;
   const query = listingQuery(request, pendingOnly);
   if ('problem' in query) return sendProblem(response, query.problem);
-  const find = (): ReturnType<typeof findSubnet> =>
-    findSubnet(String(request.params['subnet_id']), callerOf(response).customer.customerId, views);
+  const { customerId } = callerOf(response).customer;
+  const find = (): ReturnType<typeof findSubnet> => findSubnet(String(request.params['subnet_id']), customerId, views);
   let found = await find();
   if (!('problem' in found) && query.waitMilliseconds > 0) {
-    await waitForCount?.(async () => pendingCount(await find()), query.waitMilliseconds, response);
+    await waitForCount?.(customerId, async () => pendingCount(await find()), query.waitMilliseconds, response);
     found = await find();
   }
   if ('problem' in found) return sendProblem(response, found.problem);
