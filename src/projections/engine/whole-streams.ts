@@ -12,7 +12,10 @@ export type WholeStreamsOptions = Readonly<{
   isWanted: (stream: string) => boolean;
 }>;
 
-/** Follows the log for something that is kept in memory, one stream independent of another. */
+/**
+ * Follows the log for something that is kept in memory, one stream independent of another. Views, which take events in the order of the whole log,
+ * begin the reading again instead where it has left one out: `StreamContinuity`.
+ */
 export type WholeStreams = Readonly<{
   /**
    * As the store's `follow`, but of a stream that is wanted each revision comes once and in order. One that the reading leaves out is
@@ -41,15 +44,15 @@ export function openWholeStreams({ store, log, from, isWanted }: WholeStreamsOpt
 
   async function take(event: RecordedEvent, whole: RecordedEvent[]): Promise<void> {
     const { stream, revision } = event;
-    const known = newest.get(stream) ?? (await read(stream, revision));
+    const known = newest.get(stream) ?? (await lastReadBefore(stream, revision));
     if (revision <= known) return;
     if (revision > known + 1n) await fill(event, known, whole);
     whole.push(event);
     newest.set(stream, revision);
   }
 
-  /** The last revision before one that lies before the beginning. */
-  async function read(stream: string, revision: bigint): Promise<bigint> {
+  /** The last revision before one whose event an earlier reading has had: it lies before the beginning. -1n: none. */
+  async function lastReadBefore(stream: string, revision: bigint): Promise<bigint> {
     if (revision === 0n || from === BEGINNING) return -1n;
     return lastRevisionWithin(store, stream, revision - 1n, from);
   }
