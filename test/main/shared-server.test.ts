@@ -49,6 +49,15 @@ test('an event of another application in a stream named as ours are stops no sta
   assert.match(out, '"check":"clock","ok":true');
 });
 
+test('what was looked through at a start is saved though nobody writes any more', async ({ events, edgeward }) => {
+  const others = 60_000;
+  stranger(events.log, 'order-1', others, 100);
+  const end = events.log.all().at(-1)?.position ?? 0n;
+  const first = await started(edgeward);
+  await waitUntil('how far is saved', async () => (await positionsOf(edgeward)).every((position) => position >= end));
+  await killed(first);
+});
+
 test('while others alone write, how far their records were looked through is saved: no later start looks again, whatever happened to the server', async ({
   events,
   edgeward,

@@ -45,6 +45,9 @@ export async function* follow(
   const over = AbortSignal.any([signal, closed]);
   const backOff = openBackoff(clock);
   const seen = new Looking(after, progress.placeAfter(after));
+  const begun = seen.reached();
+  // Somebody of this process has looked further: whoever follows need not wait for a checkpoint, which a quiet server never sends.
+  if (begun !== undefined && begun.commit > after) passed?.(begun.commit);
   let hasPlace = true;
   while (!over.aborted) {
     try {

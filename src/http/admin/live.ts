@@ -41,7 +41,7 @@ type Stream = {
 };
 
 export type LiveDependencies = Readonly<{
-  store: Pick<EventStore, 'end' | 'follow'>;
+  store: Pick<EventStore, 'end' | 'readAll' | 'follow'>;
   /** Resolves when the views show what the log holds up to a position. */
   reached: (position: bigint) => Promise<boolean>;
   clock: Clock;
@@ -99,13 +99,19 @@ class LiveStreams implements Live {
     }
   }
 
-  /** A little before the end of the log, for the newest events. */
+  /** The end of the log, with the newest events before it at hand. Following begins there: others may have written millions since the last of ours. */
   async #start(signal: AbortSignal): Promise<bigint> {
     const { store, log } = this.#dependencies;
     while (!signal.aborted) {
       try {
         const end = await store.end();
-        return end < BigInt(EVENTS_KEPT) ? BEGINNING : end - BigInt(EVENTS_KEPT);
+        this.#newest = [];
+        const begin = end < BigInt(EVENTS_KEPT) ? BEGINNING : end - BigInt(EVENTS_KEPT);
+        for await (const page of store.readAll(begin)) {
+          this.#take(page.filter(({ position }) => position <= end));
+          if (signal.aborted) break;
+        }
+        return end;
       } catch (error) {
         log.debug({ error }, 'pages are not live: the log can not be read; trying again');
         await this.#pause(FOLLOW_AGAIN_MILLISECONDS, signal);
@@ -119,12 +125,8 @@ class LiveStreams implements Live {
     let position = from;
     try {
       for await (const page of store.follow(position, signal)) {
-        for (const event of page) {
-          this.#note(event);
-          position = event.position;
-        }
-        this.#newest = [...this.#newest, ...page].slice(-EVENTS_KEPT);
-        this.#newestPosition = position;
+        this.#take(page);
+        position = this.#newestPosition;
         void this.#ringSoon(signal);
       }
     } catch (error) {
@@ -133,6 +135,12 @@ class LiveStreams implements Live {
       await this.#pause(FOLLOW_AGAIN_MILLISECONDS, signal);
     }
     return position;
+  }
+
+  #take(page: readonly RecordedEvent[]): void {
+    for (const event of page) this.#note(event);
+    this.#newest = [...this.#newest, ...page].slice(-EVENTS_KEPT);
+    this.#newestPosition = page.at(-1)?.position ?? this.#newestPosition;
   }
 
   #note(event: RecordedEvent): void {

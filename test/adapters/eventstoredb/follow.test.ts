@@ -207,6 +207,23 @@ test('what others have written is looked through once, forwards, from where some
   await uninformed.close();
 });
 
+test('how far another look of this process has come is told at once, though a quiet server sends no checkpoint', async ({
+  server,
+}) => {
+  const writer = await openStore({ port: server.port });
+  const { position } = await writer.append('customer-1', NO_STREAM, notes('customer-1', 'a'));
+  stranger(server.log, 'order-1', 500);
+  await writer.close();
+  const store = await openStore({ port: server.port });
+  await store.end();
+  const follower = following(store, position);
+  await waitUntil('it was told', () => follower.passed.length > 0);
+  assert.equal(follower.passed, [server.log.all().at(-1)?.position]);
+  follower.stop();
+  await follower.ended;
+  await store.close();
+});
+
 test('a long look through what others have written is told every ten seconds, with how far it is', async ({
   server,
 }) => {
