@@ -1,6 +1,7 @@
 import { accountPages, type AccountPagesDependencies } from './ip-control/accounts.ts';
 import { commitPages, type CommitPagesDependencies } from './ip-control/commits.ts';
 import { customerStandingPages } from './ip-control/customer-standing.ts';
+import { customerTokenPages, type TokenPagesDependencies } from './ip-control/customer-tokens.ts';
 import { customerPages, type CustomerPagesDependencies } from './ip-control/customers.ts';
 import { eventPages, type EventPagesDependencies } from './ip-control/events.ts';
 import { overviewPages, type OverviewPageDependencies } from './ip-control/overview.ts';
@@ -31,6 +32,7 @@ export type PagesDependencies = AccountPagesDependencies &
   SearchDependencies &
   SubnetPagesDependencies &
   SystemPageDependencies &
+  TokenPagesDependencies &
   WebhookPagesDependencies &
   WhitelistPagesDependencies;
 
@@ -41,6 +43,7 @@ export function allPages(application: PagesDependencies): readonly PageRoute[] {
     ...searchPages(application),
     ...customerPages(application),
     ...customerStandingPages(application),
+    ...customerTokenPages(application),
     ...webhookPages(application),
     ...whitelistPages(application),
     ...subnetPages(application),

@@ -4,7 +4,7 @@ import type { CustomerActivity } from '../../../../application/ip-control/custom
 import type { SubnetRow } from '../../../../application/ip-control/customer-lists.ts';
 import { prefixListNamesOf } from '../../../../domain/ip-control/prefix-list-names.ts';
 import { PREFIX_LIMIT } from '../../../../domain/ip-control/region-limits.ts';
-import type { CustomerView, TokenSummary } from '../../../../projections/ip-control/customer-view.ts';
+import type { CustomerView } from '../../../../projections/ip-control/customer-view.ts';
 import { Activity, activityParts } from './customer-activity.tsx';
 import { StandingActions, StandingBadge } from './customer-standing-page.tsx';
 import { Tabs } from '../layout.tsx';
@@ -156,80 +156,6 @@ export function Once({
       </p>
       {children}
     </section>
-  );
-}
-
-export type CustomerTokensView = Readonly<{
-  customer: CustomerView;
-  mayIssue: boolean;
-  now: Temporal.Instant;
-  errors: FormErrors;
-  /** Issued just now. */
-  issued?: Readonly<{ token: string; apiUrl: string }>;
-}>;
-
-/** The tokens of one customer. */
-export function customerTokensPage({ customer, mayIssue, now, errors, issued }: CustomerTokensView): Page {
-  const { customerId, name, tokens } = customer;
-  const base = `/admin/customers/${customerId}`;
-  const columns: readonly Column<TokenSummary>[] = [
-    { key: 'label', name: 'Label', cell: ({ label }) => (label === '' ? null : label) },
-    { key: 'id', name: 'Id', cell: ({ tokenId }) => <Code>{tokenId}</Code> },
-    { key: 'issued', name: 'Issued', cell: ({ issuedAt }) => <When at={issuedAt} now={now} /> },
-    ...(mayIssue ? [revokeColumn(base)] : []),
-  ];
-  return {
-    title: 'Tokens',
-    crumbs: [LIST, { name, href: base }],
-    ...(Object.keys(errors).length > 0 ? { status: 422 } : {}),
-    body: (
-      <>
-        <CustomerTabs customerId={customerId} path={`${base}/tokens`} />
-        {issued === undefined ? null : <IssuedToken {...issued} />}
-        <Table
-          caption={`Tokens of ${name}`}
-          columns={columns}
-          rows={tokens}
-          keyOf={({ tokenId }) => tokenId}
-          empty="No tokens: the customer can't use the API until one is issued."
-        />
-        {mayIssue ? (
-          <>
-            <h2>Issue a token</h2>
-            <Form action={`${base}/tokens`} errors={errors} submit="Issue token">
-              <Field name="label" label="Label" value="" errors={errors} hint="What it is for; it can't be changed." />
-            </Form>
-          </>
-        ) : null}
-      </>
-    ),
-  };
-}
-
-function revokeColumn(base: string): Column<TokenSummary> {
-  return {
-    key: 'actions',
-    name: 'Actions',
-    isHeadingHidden: true,
-    cell: ({ tokenId }) => (
-      <ActionButton action={`${base}/tokens/${tokenId}/revoke`} id={`revoke-${tokenId}`} label="Revoke" isDangerous />
-    ),
-  };
-}
-
-function IssuedToken({ token, apiUrl }: Readonly<{ token: string; apiUrl: string }>): JSX.Element {
-  const header = `Authorization: Bearer ${token}`;
-  return (
-    <Once label="Token" secret={token}>
-      <>
-        <p>
-          <code data-copy>{header}</code>
-        </p>
-        <p>
-          <code data-copy>{`curl -H '${header}' ${apiUrl}/subnets`}</code>
-        </p>
-      </>
-    </Once>
   );
 }
 

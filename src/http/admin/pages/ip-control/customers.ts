@@ -13,7 +13,6 @@ import {
   type CustomerActivityDependencies,
 } from '../../../../application/ip-control/customer-activity.ts';
 import { addSubnet, removeSubnet } from '../../../../application/ip-control/subnets.ts';
-import { issueToken, revokeToken } from '../../../../application/ip-control/tokens.ts';
 import type { Application } from '../../../../application/application.ts';
 import { isRefusal, type Refusal } from '../../../../kernel/decider.ts';
 import type { CustomerView } from '../../../../projections/ip-control/customer-view.ts';
@@ -23,13 +22,7 @@ import type { FormErrors } from '../parts/form.tsx';
 import { listQueryOf, pageOfRows } from '../parts/list.tsx';
 import { customerFormPage, NameCheck, settingsOfValues, valuesOfForm, valuesOfSettings } from './customer-form.tsx';
 import { customerListPage } from './customer-list.tsx';
-import {
-  customerPage,
-  customerSubnetsPage,
-  customerTokensPage,
-  type RegionPart,
-  releasePage,
-} from './customer-page.tsx';
+import { customerPage, customerSubnetsPage, type RegionPart, releasePage } from './customer-page.tsx';
 
 export type CustomerPagesDependencies = CustomerActivityDependencies &
   Pick<Application, 'secrets' | 'ids' | 'clock'> &
@@ -38,9 +31,9 @@ export type CustomerPagesDependencies = CustomerActivityDependencies &
     shown: () => Promise<void>;
   }>;
 
-/** The pages of customers, their tokens and their subnets. */
+/** The pages of customers and their subnets. */
 export function customerPages(application: CustomerPagesDependencies): readonly PageRoute[] {
-  return [...accountPages(application), ...tokenPages(application), ...subnetPages(application)];
+  return [...accountPages(application), ...subnetPages(application)];
 }
 
 function accountPages(application: CustomerPagesDependencies): readonly PageRoute[] {
@@ -119,47 +112,6 @@ async function rotateSecret(
 /** A customer's first webhook makes its secret, which the page shows. */
 function hasWebhook(form: PageAsk['form']): boolean {
   return fieldOf(form, 'webhook_url').trim() !== '';
-}
-
-function tokenPages(application: CustomerPagesDependencies): readonly PageRoute[] {
-  const tokens = (customer: CustomerView, { principal }: PageAsk, errors: FormErrors = {}): PageAnswer => ({
-    page: customerTokensPage({
-      customer,
-      mayIssue: mayDo(principal, 'tokens:write'),
-      now: application.clock.now(),
-      errors,
-    }),
-  });
-  return [
-    {
-      method: 'GET',
-      path: '/customers/{id}/tokens',
-      scope: 'read',
-      handle: (ask) => withCustomer(ask, application, async (customer) => tokens(customer, ask)),
-    },
-    {
-      method: 'POST',
-      path: '/customers/{id}/tokens',
-      scope: 'tokens:write',
-      needsFreshPassword: true,
-      handle: (ask) => withCustomer(ask, application, (customer) => issue(customer, ask, application)),
-    },
-    {
-      method: 'POST',
-      path: '/customers/{id}/tokens/{token}/revoke',
-      scope: 'tokens:write',
-      handle: (ask) =>
-        withCustomer(ask, application, async ({ customerId, tokens: known }) => {
-          const token = known.find(({ tokenId }) => tokenId === ask.params['token']);
-          if (token === undefined) return notFoundPage('There is no such token of this customer.');
-          const revoked = await revokeToken({ tokenId: token.tokenId, customer: customerId }, ask.context, application);
-          if (isRefusal(revoked)) return refusedPage(revoked);
-          await application.shown();
-          const text = `The token ${token.label === '' ? token.tokenId : token.label} is worth nothing any more.`;
-          return { goTo: `/admin/customers/${customerId}/tokens`, message: { kind: 'ok', text } };
-        }),
-    },
-  ];
 }
 
 function subnetPages(application: CustomerPagesDependencies): readonly PageRoute[] {
@@ -329,24 +281,6 @@ async function save(
     : { page: await shownPage(after, principal, application, secret), message };
 }
 
-async function issue(
-  customer: CustomerView,
-  { form, context, request }: PageAsk,
-  application: CustomerPagesDependencies,
-): Promise<PageAnswer> {
-  const now = application.clock.now();
-  const wanted = { customer: customer.customerId, label: fieldOf(form, 'label').trim() };
-  const issued = await issueToken(wanted, context, application);
-  if (isRefusal(issued))
-    return { page: customerTokensPage({ customer, mayIssue: true, now, errors: formErrors(issued) }) };
-  await application.shown();
-  const after = await customerById(String(customer.customerId), application);
-  if (isRefusal(after)) return refusedPage(after);
-  const apiUrl = `${request.protocol}://${request.get('host') ?? 'edgeward'}/api/v1`;
-  const shown = { token: issued.token, apiUrl };
-  return { page: customerTokensPage({ customer: after, mayIssue: true, now, errors: {}, issued: shown }) };
-}
-
 async function subnets(
   customer: CustomerView,
   { principal }: PageAsk,
@@ -379,12 +313,12 @@ async function assign(
 }
 
 /** A refusal beside the field that it is about. */
-function formErrors({ field, because }: Refusal): FormErrors {
+export function formErrors({ field, because }: Refusal): FormErrors {
   return { [FIELD_NAMES[field ?? ''] ?? field ?? '']: because };
 }
 
 const FIELD_NAMES: Readonly<Record<string, string>> = { webhookUrl: 'webhook_url', customer: '' };
 
-function refusedPage({ because }: Refusal): PageAnswer {
+export function refusedPage({ because }: Refusal): PageAnswer {
   return { problem: { status: 409, title: 'Not done', because } };
 }

@@ -1,0 +1,156 @@
+import type { Temporal } from '@js-temporal/polyfill';
+import type { JSX } from 'preact';
+import type { CustomersToken } from '../../../../application/ip-control/tokens.ts';
+import type { CustomerView } from '../../../../projections/ip-control/customer-view.ts';
+import { epochMilliseconds } from '../../../../domain/instants.ts';
+import type { Page } from '../page.ts';
+import { Badge } from '../parts/badge.tsx';
+import { ActionButton, Check, Field, Form, type FormErrors } from '../parts/form.tsx';
+import { type Column, Table } from '../parts/table.tsx';
+import { Code, When } from '../parts/text.tsx';
+import { CustomerTabs, Once } from './customer-page.tsx';
+
+/** What a new token is to be, as the form has it. */
+export type TokenForm = Readonly<{ label: string; expires: string; allowed_addresses: string; read_only: boolean }>;
+
+export const NO_TOKEN_FORM: TokenForm = { label: '', expires: '', allowed_addresses: '', read_only: false };
+
+export type CustomerTokensView = Readonly<{
+  customer: Pick<CustomerView, 'customerId' | 'name'>;
+  tokens: readonly CustomersToken[];
+  mayIssue: boolean;
+  now: Temporal.Instant;
+  values: TokenForm;
+  errors: FormErrors;
+  /** Issued just now. */
+  issued?: Readonly<{ token: string; apiUrl: string }>;
+}>;
+
+/** The tokens of one customer. */
+export function customerTokensPage(view: CustomerTokensView): Page {
+  const { customer, tokens, mayIssue, now, values, errors, issued } = view;
+  const { customerId, name } = customer;
+  const base = `/admin/customers/${customerId}`;
+  return {
+    title: 'Tokens',
+    crumbs: [
+      { name: 'Customers', href: '/admin/customers' },
+      { name, href: base },
+    ],
+    ...(Object.keys(errors).length > 0 ? { status: 422 } : {}),
+    body: (
+      <>
+        <CustomerTabs customerId={customerId} path={`${base}/tokens`} />
+        {issued === undefined ? null : <IssuedToken {...issued} />}
+        <Table
+          caption={`Tokens of ${name}`}
+          columns={[...columnsAt(now), ...(mayIssue ? [actionsColumn(base)] : [])]}
+          rows={tokens}
+          keyOf={({ tokenId }) => tokenId}
+          empty="No tokens: the customer can't use the API until one is issued."
+        />
+        {mayIssue ? (
+          <>
+            <h2>Issue a token</h2>
+            <TokenFields action={`${base}/tokens`} values={values} errors={errors} />
+          </>
+        ) : null}
+      </>
+    ),
+  };
+}
+
+function columnsAt(now: Temporal.Instant): readonly Column<CustomersToken>[] {
+  return [
+    { key: 'label', name: 'Label', cell: ({ label }) => (label === '' ? null : label) },
+    { key: 'prefix', name: 'Begins', cell: ({ prefix }) => (prefix === null ? null : <Code>{prefix}</Code>) },
+    { key: 'id', name: 'Id', cell: ({ tokenId }) => <Code>{tokenId}</Code> },
+    { key: 'issued', name: 'Issued', cell: ({ issuedAt }) => <When at={issuedAt} now={now} /> },
+    { key: 'used', name: 'Last used', cell: ({ lastUsedHour }) => instantOr('never', lastUsedHour, now) },
+    { key: 'expires', name: 'Ends', cell: ({ expiresAt }) => instantOr('never', expiresAt, now) },
+    { key: 'may', name: 'May', cell: ({ readOnly }) => (readOnly ? 'read' : 'read and change') },
+    { key: 'from', name: 'From', cell: ({ allowedAddresses }) => allowedAddresses?.join(', ') ?? 'anywhere' },
+    { key: 'state', name: 'State', cell: (token) => <TokenState token={token} now={now} /> },
+  ];
+}
+
+function instantOr(otherwise: string, at: string | null, now: Temporal.Instant): JSX.Element | string {
+  return at === null ? otherwise : <When at={at} now={now} />;
+}
+
+function TokenState({ token, now }: Readonly<{ token: CustomersToken; now: Temporal.Instant }>): JSX.Element {
+  if (token.isDisabled) return <Badge state="off">disabled</Badge>;
+  const hasExpired = token.expiresAt !== null && epochMilliseconds(token.expiresAt) <= now.epochMilliseconds;
+  return hasExpired ? <Badge state="off">expired</Badge> : <Badge state="ok">enabled</Badge>;
+}
+
+function actionsColumn(base: string): Column<CustomersToken> {
+  return {
+    key: 'actions',
+    name: 'Actions',
+    isHeadingHidden: true,
+    cell: ({ tokenId, isDisabled }) => {
+      const verb = isDisabled ? 'enable' : 'disable';
+      const path = `${base}/tokens/${tokenId}`;
+      return (
+        <>
+          <ActionButton
+            action={`${path}/${verb}`}
+            id={`${verb}-${tokenId}`}
+            label={isDisabled ? 'Enable' : 'Disable'}
+          />{' '}
+          <ActionButton action={`${path}/revoke`} id={`revoke-${tokenId}`} label="Revoke" isDangerous />
+        </>
+      );
+    },
+  };
+}
+
+function TokenFields({
+  action,
+  values,
+  errors,
+}: Readonly<{ action: string; values: TokenForm; errors: FormErrors }>): JSX.Element {
+  return (
+    <Form action={action} errors={errors} submit="Issue token">
+      <Field
+        name="label"
+        label="Label"
+        value={values.label}
+        errors={errors}
+        hint="What it is for; it can't be changed."
+      />
+      <Field
+        name="expires"
+        label="Ends"
+        value={values.expires}
+        errors={errors}
+        hint="An instant with its offset, or a duration such as P90D. Empty: never."
+      />
+      <Field
+        name="allowed_addresses"
+        label="From"
+        value={values.allowed_addresses}
+        errors={errors}
+        hint="CIDRs that requests may come from, with spaces between them. Empty: anywhere."
+      />
+      <Check name="read_only" label="May only read" isChecked={values.read_only} />
+    </Form>
+  );
+}
+
+function IssuedToken({ token, apiUrl }: Readonly<{ token: string; apiUrl: string }>): JSX.Element {
+  const header = `Authorization: Bearer ${token}`;
+  return (
+    <Once label="Token" secret={token}>
+      <>
+        <p>
+          <code data-copy>{header}</code>
+        </p>
+        <p>
+          <code data-copy>{`curl -H '${header}' ${apiUrl}/subnets`}</code>
+        </p>
+      </>
+    </Once>
+  );
+}

@@ -1,0 +1,67 @@
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { createCustomer } from '../../../../../src/application/ip-control/customers.ts';
+import { listTokens } from '../../../../../src/application/ip-control/tokens.ts';
+import { isRefusal } from '../../../../../src/kernel/decider.ts';
+import {
+  openPagesOfAdministrator,
+  type PagesOfAdministrator,
+} from '../../../../support/http/pages-of-administrator.ts';
+
+const PATH = '/admin/customers/1/tokens';
+const test = suite<{ pages: PagesOfAdministrator }>("the page of a customer's tokens");
+
+test.before(async (context) => {
+  context.pages = await openPagesOfAdministrator();
+  const { application } = context.pages;
+  const created = await createCustomer({ name: 'Acme', settings: {} }, application.context, application);
+  assert.not(isRefusal(created));
+  await application.catchUp();
+});
+test.after(({ pages }) => pages.close());
+
+async function only({ application }: PagesOfAdministrator) {
+  const tokens = await listTokens(1, application);
+  return isRefusal(tokens) ? undefined : tokens[0];
+}
+
+test('what a token can not be is told beside its field, and the form stays as it was', async ({ pages }) => {
+  const form = { label: 'ci', expires: 'tomorrow', allowed_addresses: '', read_only: 'true' };
+  const wrong = await pages.client.post(PATH, form);
+  assert.is(wrong.status, 422);
+  assert.match(wrong.text, 'must be an instant with an offset, or a duration, such as P90D.');
+  assert.match(wrong.text, 'value="tomorrow"');
+  const elsewhere = await pages.client.post(PATH, { ...form, expires: '', allowed_addresses: '192.0.2.7/24' });
+  assert.is(elsewhere.status, 422);
+  assert.match(elsewhere.text, 'the network is probably 192.0.2.0/24');
+  assert.is(await only(pages), undefined);
+});
+
+test('a token is issued that ends, may only read, and is of use from some networks', async ({ pages }) => {
+  const form = { label: 'ci', expires: 'P90D', allowed_addresses: '192.0.2.0/24, 2001:db8::/32', read_only: 'true' };
+  const issued = await pages.client.post(PATH, form);
+  assert.is(issued.status, 200, issued.text);
+  assert.match(issued.text, /edw_[\w-]{43}/);
+  const token = await only(pages);
+  assert.equal([token?.readOnly, token?.allowedAddresses], [true, ['192.0.2.0/24', '2001:db8::/32']]);
+  assert.ok((token?.expiresAt ?? '') > (token?.issuedAt ?? ''));
+  const { text } = await pages.client.get(PATH);
+  for (const part of [token?.prefix ?? 'none', '192.0.2.0/24, 2001:db8::/32', '>read<', 'enabled', 'never'])
+    assert.ok(text.includes(part), part);
+});
+
+test('a token is disabled, enabled and revoked', async ({ pages }) => {
+  const { client } = pages;
+  const id = (await only(pages))?.tokenId;
+  assert.is((await client.post(`${PATH}/${id}/disable`, {})).location, PATH);
+  assert.is((await only(pages))?.isDisabled, true);
+  assert.match((await client.get(PATH)).text, /is refused until it is enabled again\.[\s\S]*disabled[\s\S]*>Enable</);
+  assert.is((await client.post(`${PATH}/${id}/enable`, {})).location, PATH);
+  assert.is((await only(pages))?.isDisabled, false);
+  assert.is((await client.post(`${PATH}/${id}/revoke`, {})).location, PATH);
+  assert.is(await only(pages), undefined);
+  for (const verb of ['disable', 'enable', 'revoke'])
+    assert.is((await client.post(`${PATH}/${id}/${verb}`, {})).status, 404, verb);
+});
+
+test.run();
