@@ -1,6 +1,7 @@
 // Three servers over a cluster of three event stores, which dies at both sides under load: servers are killed in turn, and so is whichever
 // store leads, also between writing and answering. Nothing that was answered is lost, and views, log and routers agree in the end.
-// ROUNDS: how many deaths there are (default 4; the first is a server's, the second a store's, and so on).
+// ROUNDS: how many deaths there are (default 4; the first is a server's, the second a store's, and so on). Twenty, in some ten minutes:
+// ROUNDS=20 FILE_TIMEOUT_SECONDS=1800 npm test -- e2e/cluster-of-stores
 import { randomUUID } from 'node:crypto';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
