@@ -53,6 +53,7 @@ test('nor by a command whose arguments hold it, whatever is wrong with them', as
       ['stores', 'copy', '--from', 'sqlite:', '--to', `x${url}`],
       ['stores', 'grant', url, '--as', `${url}&unknown=1`],
       ['stores', 'grant', 'edge', '--as', url],
+      ['customer', 'create', 'Acme', '--webhook-url', `https://hooks:${PASSWORD}@receiver.example/in`],
     ];
     await aFewAtOnce(commands, async (args) => {
       const ended = await edgeward.spawn(args);
