@@ -85,6 +85,16 @@ function httpSettings({ corsOrigins, trustProxy }: Config, { rateLimits }: Store
   return { corsOrigins, trustProxy, ...shared };
 }
 
+/** What leads by then would go on without its stores. */
+async function openedOrStopped<T>(opening: Promise<T>, runners: Readonly<{ stop: () => Promise<void> }>): Promise<T> {
+  try {
+    return await opening;
+  } catch (error) {
+    await runners.stop();
+    throw error;
+  }
+}
+
 async function startParts(
   config: Config,
   log: Log,
@@ -92,19 +102,14 @@ async function startParts(
   own: OwnLeases,
   options: ServeOptions,
 ): Promise<RunningServer> {
-  const [clock, ids] = [systemClock, systemIds];
+  const [clock, ids, timeoutMilliseconds] = [systemClock, systemIds, config.synchronousTimeoutMilliseconds] as const;
   if (own.first !== undefined) await stores.readModels.mend();
   const startedAt = await stores.store.end();
   const instruments = createInstruments({ version: VERSION, node: process.versions.node });
   const runners = await startRunners(config, log, stores, own.first, { ...options, instruments });
   const { views, reading, watch, restoring, ended, workerApi, aggregates } = runners;
-  const { synchronousTimeoutMilliseconds: timeoutMilliseconds } = config;
   const opening = openAdministration(config, log, stores, { ...runners, instruments }, outageOf);
-  const administration = await opening.catch(async (error: unknown) => {
-    // What leads by then would go on without its stores.
-    await runners.stop();
-    throw error;
-  });
+  const administration = await openedOrStopped(opening, runners);
   const isReady: Readiness = async () => ({
     ...(await readiness(stores, reading, restoring, { clock, log })),
     version: VERSION,

@@ -33,7 +33,7 @@ const TOLD_MILLISECONDS = 10_000;
  * others have written is looked through once, forwards, from where somebody has looked before.
  */
 export function openEndOfLog(options: EndOfLogOptions): () => Promise<bigint> {
-  const { passes, prefixes, progress, places, clock, log, lookedThrough } = options;
+  const { passes, prefixes, progress, clock, log } = options;
   let looking: Promise<unknown> | undefined;
 
   return async () => {
@@ -79,16 +79,9 @@ export function openEndOfLog(options: EndOfLogOptions): () => Promise<bigint> {
     await lookForwards(end);
   }
 
-  /** A place behind the end, or where no record begins, is one of another log. */
-  async function saved(end: bigint): Promise<bigint> {
-    const position = (await lookedThrough()) ?? BEGINNING;
-    if (position <= BEGINNING || position > end) return BEGINNING;
-    return (await places.isPlace({ commit: position, prepare: position })) ? position : BEGINNING;
-  }
-
   async function lookForwards(end: bigint): Promise<void> {
     const known = progress.farthest();
-    const start = known?.newest ?? (await saved(end));
+    const start = known?.newest ?? (await savedPlace(options, end));
     const from = known?.reached ?? progress.placeAfter(start);
     const seen = new Looking(start, from);
     const begun = from?.commit ?? 0n;
@@ -113,4 +106,11 @@ export function openEndOfLog(options: EndOfLogOptions): () => Promise<bigint> {
     }
     await since(seen.handed(), seen.reached(), end);
   }
+}
+
+/** Up to where the saved views show the log. A place behind the end, or where no record begins, is one of another log. */
+async function savedPlace({ places, lookedThrough }: EndOfLogOptions, end: bigint): Promise<bigint> {
+  const position = (await lookedThrough()) ?? BEGINNING;
+  if (position <= BEGINNING || position > end) return BEGINNING;
+  return (await places.isPlace({ commit: position, prepare: position })) ? position : BEGINNING;
 }

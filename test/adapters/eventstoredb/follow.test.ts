@@ -266,8 +266,8 @@ test('what comes after a position where no record begins is found without a look
   const [, , third = 0n, last = 0n] = places;
   const before = server.passedOver();
   // As a page of one event asks, for it and for what is around it; and pages that follow what is newest.
-  assert.equal(textsOf(await first(store.readAll(third - 1n))), ['c']);
-  assert.equal(textsOf(await first(store.readAll(third - 1_001n))), ['c']);
+  assert.equal(textsOf(await firstPage(store.readAll(third - 1n))), ['c']);
+  assert.equal(textsOf(await firstPage(store.readAll(third - 1_001n))), ['c']);
   const follower = following(store, last - 200n, 1);
   await follower.ended;
   assert.equal(textsOf(follower.seen), ['d']);
@@ -313,7 +313,7 @@ test('a consumer that takes its time holds the server up, not the memory', async
 });
 
 /** The first page alone. */
-async function first(pages: AsyncIterable<readonly RecordedEvent[]>): Promise<readonly RecordedEvent[]> {
+async function firstPage(pages: AsyncIterable<readonly RecordedEvent[]>): Promise<readonly RecordedEvent[]> {
   for await (const page of pages) return page.slice(0, 1);
   return [];
 }
