@@ -81,12 +81,7 @@ export async function customerStateAt(
       status: whitelistStatus(request),
     })),
   );
-  return {
-    customer: customer.name,
-    at: at.toString({ fractionalSecondDigits: 3, timeZone: 'UTC' }),
-    regions,
-    requests,
-  };
+  return { customer: customer.name, at: at.toString(), regions, requests };
 }
 
 async function regionName(regionId: number, { regions }: StateDependencies): Promise<string> {
