@@ -1,4 +1,5 @@
 import type { Collection, ReadModels } from '../../ports/read-models.ts';
+import { positionIn } from '../../projections/engine/view-codec.ts';
 
 /**
  * A key of a view as a save has left it that did not come to its end: a store without transactions takes the texts first and the position
@@ -53,12 +54,6 @@ export async function foldOf(folded: ReadModels, { projection }: Collection): Pr
   const ours = await folded.active(projection);
   if (ours === undefined) throw new Error(`${projection} was not folded`);
   return ours;
-}
-
-/** The position of the newest event in a saved text. */
-export function positionIn(text: string): bigint | undefined {
-  const digits = /^\{"position":"(\d+)"/.exec(text)?.[1];
-  return digits === undefined ? undefined : BigInt(digits);
 }
 
 function byPosition(one: KeyAhead, other: KeyAhead): number {

@@ -8,7 +8,8 @@ import {
   type Standing,
 } from '../../ports/read-models.ts';
 import { isBehind, listSaved } from '../../projections/engine/keyed-views.ts';
-import { type Fold, foldOf, type KeyAhead, keyAhead, positionIn, wrongAhead } from './broken-off-saves.ts';
+import { positionIn } from '../../projections/engine/view-codec.ts';
+import { type Fold, foldOf, type KeyAhead, keyAhead, wrongAhead } from './broken-off-saves.ts';
 
 /** What is served, and another fold of the log beside it, which begins with the first event. */
 export type ViewsBesideFold = Fold &

@@ -27,6 +27,12 @@ export function viewTextOf<E extends Event, V extends object>({ stored }: Projec
   };
 }
 
+/** The position in a text that any projection has saved, which stands first in it. */
+export function positionIn(text: string): bigint | undefined {
+  const digits = /^\{"position":"(\d+)"/.exec(text)?.[1];
+  return digits === undefined ? undefined : BigInt(digits);
+}
+
 /** Views that are plain JSON need no translation: they were written by this projection's own version. */
 function plain<V extends object>(): { encode: (view: V) => unknown; decode: (json: unknown) => V } {
   return { encode: (view) => view, decode: (json) => json as V };

@@ -20,16 +20,15 @@ import { PRECONDITION_FAILED } from './refusals.ts';
 import {
   ADMIN_PROBLEMS,
   all,
-  bool,
   BODY_PROBLEMS,
+  bool,
   changed,
   changeQuery,
   deletionQuery,
   groundsBody,
-  one,
+  listing,
   pageAnswer,
-  pageFields,
-  pageOf,
+  showing,
   text,
 } from './shapes.ts';
 
@@ -51,23 +50,9 @@ const tokenFields = {
 } as const;
 const token = z.strictObject({ ...tokenFields, created_at: z.string(), created_by: z.string() });
 
-const list = {
-  method: 'GET',
-  path: '/accounts',
-  scope: 'admin',
-  needs: 'read',
-  request: { query: z.strictObject(pageFields) },
-  answers: { 200: pageOf(account), ...ADMIN_PROBLEMS },
-} as const satisfies AdminOperation;
+const list = listing('/accounts', account);
 
-const show = {
-  method: 'GET',
-  path: '/accounts/{account}',
-  scope: 'admin',
-  needs: 'read',
-  request: { params: accountParams },
-  answers: { 200: one(account), ...ADMIN_PROBLEMS },
-} as const satisfies AdminOperation;
+const show = showing('/accounts/{account}', accountParams, account);
 
 const roleText = z.enum(ADMIN_ROLES, { error: `must be one of ${ADMIN_ROLES.join(', ')}.` });
 

@@ -22,10 +22,9 @@ import {
   changeQuery,
   deletionQuery,
   groundsBody,
-  one,
-  pageFields,
-  pageOf,
+  listing,
   pageOfAll,
+  showing,
 } from './shapes.ts';
 
 const assetParams = z.strictObject({ asset: z.string() });
@@ -39,23 +38,9 @@ const asset = z.strictObject({
   created_at: z.string(),
 });
 
-const list = {
-  method: 'GET',
-  path: '/assets',
-  scope: 'admin',
-  needs: 'read',
-  request: { query: z.strictObject(pageFields) },
-  answers: { 200: pageOf(asset), ...ADMIN_PROBLEMS },
-} as const satisfies AdminOperation;
+const list = listing('/assets', asset);
 
-const show = {
-  method: 'GET',
-  path: '/assets/{asset}',
-  scope: 'admin',
-  needs: 'read',
-  request: { params: assetParams },
-  answers: { 200: one(asset), ...ADMIN_PROBLEMS },
-} as const satisfies AdminOperation;
+const show = showing('/assets/{asset}', assetParams, asset);
 
 const put = {
   method: 'PUT',

@@ -8,7 +8,7 @@ import { problems } from '../../problems.ts';
 import { jsonOf, type Route, textOf } from '../../route.ts';
 import { type AdminApi, type AdminOperation, adminRoute } from './call.ts';
 import { customerParams } from './customers.ts';
-import { ADMIN_PROBLEMS, all, BODY_PROBLEMS, bool, changed, deletionQuery, one, text } from './shapes.ts';
+import { ADMIN_PROBLEMS, all, BODY_PROBLEMS, bool, changed, deletionQuery, showing, text } from './shapes.ts';
 
 const instant = z.iso.datetime({ offset: true });
 const token = z.strictObject({
@@ -58,14 +58,7 @@ const issue = {
   },
 } as const satisfies AdminOperation;
 
-const show = {
-  method: 'GET',
-  path: '/customers/{customer}/tokens/{token}',
-  scope: 'admin',
-  needs: 'read',
-  request: { params: tokenParams },
-  answers: { 200: one(token), ...ADMIN_PROBLEMS },
-} as const satisfies AdminOperation;
+const show = showing('/customers/{customer}/tokens/{token}', tokenParams, token);
 
 const revoke = {
   method: 'DELETE',

@@ -29,10 +29,11 @@ import {
   deletionQuery,
   flagText,
   groundsBody,
+  numberedPageFields,
   one,
   pageAnswer,
-  numberedPageFields,
   pageOf,
+  showing,
   wholeNumber,
 } from './shapes.ts';
 
@@ -86,14 +87,7 @@ const listCustomers = {
   answers: { 200: pageOf(customer), ...ADMIN_PROBLEMS },
 } as const satisfies AdminOperation;
 
-const showCustomer = {
-  method: 'GET',
-  path: '/customers/{customer}',
-  scope: 'admin',
-  needs: 'read',
-  request: { params: customerParams },
-  answers: { 200: one(customer), ...ADMIN_PROBLEMS },
-} as const satisfies AdminOperation;
+const showCustomer = showing('/customers/{customer}', customerParams, customer);
 
 const putCustomer = {
   method: 'PUT',

@@ -22,9 +22,9 @@ import {
   changeQuery,
   deletionQuery,
   numberedPageFields,
-  one,
   pageAnswer,
   pageOf,
+  showing,
 } from './shapes.ts';
 
 export const regionParams = z.strictObject({ region: z.string() });
@@ -51,14 +51,7 @@ const list = {
   answers: { 200: pageOf(region), ...ADMIN_PROBLEMS },
 } as const satisfies AdminOperation;
 
-const show = {
-  method: 'GET',
-  path: '/regions/{region}',
-  scope: 'admin',
-  needs: 'read',
-  request: { params: regionParams },
-  answers: { 200: one(region), ...ADMIN_PROBLEMS },
-} as const satisfies AdminOperation;
+const show = showing('/regions/{region}', regionParams, region);
 
 const put = {
   method: 'PUT',

@@ -25,7 +25,7 @@ import {
   changeQuery,
   deletionQuery,
   groundsBody,
-  one,
+  showing,
   text,
 } from './shapes.ts';
 
@@ -51,14 +51,7 @@ const list = {
   answers: { 200: all(routerRow), ...ADMIN_PROBLEMS },
 } as const satisfies AdminOperation;
 
-const show = {
-  method: 'GET',
-  path: '/regions/{region}/routers/{router}',
-  scope: 'admin',
-  needs: 'read',
-  request: { params: routerParams },
-  answers: { 200: one(routerRow), ...ADMIN_PROBLEMS },
-} as const satisfies AdminOperation;
+const show = showing('/regions/{region}/routers/{router}', routerParams, routerRow);
 
 const put = {
   method: 'PUT',

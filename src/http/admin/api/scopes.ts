@@ -23,10 +23,9 @@ import {
   changeQuery,
   deletionQuery,
   groundsBody,
-  one,
-  pageFields,
-  pageOf,
+  listing,
   pageOfAll,
+  showing,
 } from './shapes.ts';
 
 const PRIORITY_MAX = 1_000_000;
@@ -43,23 +42,9 @@ const scopeParams = z.strictObject({ scope: z.string() });
 const memberParams = scopeParams.extend({ pool: z.string() });
 const member = terms.extend({ scope: z.string(), worker_pool: z.string() });
 
-const list = {
-  method: 'GET',
-  path: '/scopes',
-  scope: 'admin',
-  needs: 'read',
-  request: { query: z.strictObject(pageFields) },
-  answers: { 200: pageOf(scope), ...ADMIN_PROBLEMS },
-} as const satisfies AdminOperation;
+const list = listing('/scopes', scope);
 
-const show = {
-  method: 'GET',
-  path: '/scopes/{scope}',
-  scope: 'admin',
-  needs: 'read',
-  request: { params: scopeParams },
-  answers: { 200: one(scope), ...ADMIN_PROBLEMS },
-} as const satisfies AdminOperation;
+const show = showing('/scopes/{scope}', scopeParams, scope);
 
 const put = {
   method: 'PUT',
@@ -84,14 +69,7 @@ const remove = {
   answers: { 200: changed(z.strictObject({ name: z.string() })), ...ADMIN_PROBLEMS, ...problemAnswers(409, 412) },
 } as const satisfies AdminOperation;
 
-const showPool = {
-  method: 'GET',
-  path: '/scopes/{scope}/worker-pools/{pool}',
-  scope: 'admin',
-  needs: 'read',
-  request: { params: memberParams },
-  answers: { 200: one(member), ...ADMIN_PROBLEMS },
-} as const satisfies AdminOperation;
+const showPool = showing('/scopes/{scope}/worker-pools/{pool}', memberParams, member);
 
 const putPool = {
   method: 'PUT',

@@ -77,6 +77,34 @@ export function pageOf<T extends z.ZodType>(row: T) {
   return z.strictObject({ data: z.array(row), meta: z.strictObject({ next_after: z.string().nullable() }) });
 }
 
+/** The operation that answers a list page by page, to all who may read. */
+export function listing<const Path extends string, R extends z.ZodType>(path: Path, row: R) {
+  return {
+    method: 'GET',
+    path,
+    scope: 'admin',
+    needs: 'read',
+    request: { query: z.strictObject(pageFields) },
+    answers: { 200: pageOf(row), ...ADMIN_PROBLEMS },
+  } as const;
+}
+
+/** The operation that answers one thing, to all who may read. */
+export function showing<const Path extends string, P extends z.ZodObject, T extends z.ZodType>(
+  path: Path,
+  params: P,
+  thing: T,
+) {
+  return {
+    method: 'GET',
+    path,
+    scope: 'admin',
+    needs: 'read',
+    request: { params },
+    answers: { 200: one(thing), ...ADMIN_PROBLEMS },
+  } as const;
+}
+
 /** A list that is never long. */
 export function all<T extends z.ZodType>(row: T) {
   return z.strictObject({ data: z.array(row) });

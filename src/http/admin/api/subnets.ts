@@ -17,10 +17,10 @@ import {
   changed,
   changeQuery,
   deletionQuery,
-  one,
-  pageAnswer,
   numberedPageFields,
+  pageAnswer,
   pageOf,
+  showing,
   text,
   wholeNumber,
 } from './shapes.ts';
@@ -55,14 +55,7 @@ const listOf = {
   answers: { 200: pageOf(subnet), ...ADMIN_PROBLEMS },
 } as const satisfies AdminOperation;
 
-const show = {
-  method: 'GET',
-  path: '/customers/{customer}/subnets/{subnet}',
-  scope: 'admin',
-  needs: 'read',
-  request: { params: subnetParams },
-  answers: { 200: one(subnet), ...ADMIN_PROBLEMS },
-} as const satisfies AdminOperation;
+const show = showing('/customers/{customer}/subnets/{subnet}', subnetParams, subnet);
 
 const put = {
   method: 'PUT',

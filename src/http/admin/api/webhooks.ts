@@ -11,7 +11,7 @@ import { isRefusal } from '../../../kernel/decider.ts';
 import { jsonOf, problemAnswers, type Route } from '../../route.ts';
 import { type AdminApi, type AdminOperation, adminRoute } from './call.ts';
 import { customerParams } from './customers.ts';
-import { ADMIN_PROBLEMS, BODY_PROBLEMS, changed, groundsBody, one, pageFields, pageOf } from './shapes.ts';
+import { ADMIN_PROBLEMS, BODY_PROBLEMS, changed, groundsBody, pageFields, pageOf, showing } from './shapes.ts';
 
 const delivery = z.strictObject({
   id: z.string(),
@@ -64,14 +64,7 @@ const test = {
   },
 } as const satisfies AdminOperation;
 
-const show = {
-  method: 'GET',
-  path: '/customers/{customer}/webhook-deliveries/{delivery}',
-  scope: 'admin',
-  needs: 'read',
-  request: { params: deliveryParams },
-  answers: { 200: one(delivery), ...ADMIN_PROBLEMS },
-} as const satisfies AdminOperation;
+const show = showing('/customers/{customer}/webhook-deliveries/{delivery}', deliveryParams, delivery);
 
 const redeliver = {
   method: 'POST',

@@ -14,7 +14,16 @@ import { invalid } from '../../problems.ts';
 import { jsonOf, problemAnswers, type Route } from '../../route.ts';
 import { evidenceHeaders, sendEvidence } from '../evidence.ts';
 import { type AdminApi, type AdminOperation, adminRoute } from './call.ts';
-import { ADMIN_PROBLEMS, BODY_PROBLEMS, changed, groundsBody, one, pageAnswer, pageFields, pageOf } from './shapes.ts';
+import {
+  ADMIN_PROBLEMS,
+  BODY_PROBLEMS,
+  changed,
+  groundsBody,
+  pageAnswer,
+  pageFields,
+  pageOf,
+  showing,
+} from './shapes.ts';
 
 const STATUSES = ['pending_review', 'pending_deploy', 'active', 'rejected', 'failed'] as const;
 const customerName = z.union([z.string(), z.int()]);
@@ -70,14 +79,7 @@ const list = {
   answers: { 200: pageOf(listed), ...ADMIN_PROBLEMS },
 } as const satisfies AdminOperation;
 
-const show = {
-  method: 'GET',
-  path: '/whitelist-requests/{request}',
-  scope: 'admin',
-  needs: 'read',
-  request: { params: requestParams },
-  answers: { 200: one(shown), ...ADMIN_PROBLEMS },
-} as const satisfies AdminOperation;
+const show = showing('/whitelist-requests/{request}', requestParams, shown);
 
 const approve = {
   method: 'POST',

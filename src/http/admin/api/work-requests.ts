@@ -13,7 +13,7 @@ import { isRefusal } from '../../../kernel/decider.ts';
 import { invalid } from '../../problems.ts';
 import { jsonOf, problemAnswers, type Route } from '../../route.ts';
 import { type AdminApi, type AdminOperation, adminRoute } from './call.ts';
-import { ADMIN_PROBLEMS, BODY_PROBLEMS, changed, one, pageAnswer, pageFields, pageOf } from './shapes.ts';
+import { ADMIN_PROBLEMS, BODY_PROBLEMS, changed, pageAnswer, pageFields, pageOf, showing } from './shapes.ts';
 
 /** A payload of 64 KiB, which may be written with escapes, and the fields beside it. */
 const WORK_BYTES_MAX = 512 * 1024;
@@ -63,14 +63,7 @@ const submit = {
   answers: { 201: changed(workRequest), ...BODY_PROBLEMS },
 } as const satisfies AdminOperation;
 
-const show = {
-  method: 'GET',
-  path: '/work-requests/{id}',
-  scope: 'admin',
-  needs: 'read',
-  request: { params: workParams },
-  answers: { 200: one(workRequest), ...ADMIN_PROBLEMS },
-} as const satisfies AdminOperation;
+const show = showing('/work-requests/{id}', workParams, workRequest);
 
 const cancel = {
   method: 'DELETE',

@@ -24,10 +24,10 @@ import {
   changeQuery,
   deletionQuery,
   forceField,
+  listing,
   one,
-  pageFields,
-  pageOf,
   pageOfAll,
+  showing,
   wholeNumber,
 } from './shapes.ts';
 
@@ -53,23 +53,9 @@ const pool = record.extend({
 });
 const notes = { notes: z.array(z.string()).optional() } as const;
 
-const list = {
-  method: 'GET',
-  path: '/worker-pools',
-  scope: 'admin',
-  needs: 'read',
-  request: { query: z.strictObject(pageFields) },
-  answers: { 200: pageOf(pool), ...ADMIN_PROBLEMS },
-} as const satisfies AdminOperation;
+const list = listing('/worker-pools', pool);
 
-const show = {
-  method: 'GET',
-  path: '/worker-pools/{pool}',
-  scope: 'admin',
-  needs: 'read',
-  request: { params: poolParams },
-  answers: { 200: one(pool), ...ADMIN_PROBLEMS },
-} as const satisfies AdminOperation;
+const show = showing('/worker-pools/{pool}', poolParams, pool);
 
 const put = {
   method: 'PUT',

@@ -4,7 +4,7 @@ import { groundsFields } from '../../../domain/grounds.ts';
 import { isRefusal } from '../../../kernel/decider.ts';
 import { jsonOf, problemAnswers, type Route } from '../../route.ts';
 import { type AdminApi, type AdminOperation, adminRoute } from './call.ts';
-import { ADMIN_PROBLEMS, BODY_PROBLEMS, bool, changed, one, pageFields, pageOf, pageOfAll } from './shapes.ts';
+import { ADMIN_PROBLEMS, BODY_PROBLEMS, bool, changed, pageFields, pageOf, pageOfAll, showing } from './shapes.ts';
 
 const worker = z.strictObject({
   name: z.string(),
@@ -30,14 +30,7 @@ const list = {
   answers: { 200: pageOf(worker), ...ADMIN_PROBLEMS },
 } as const satisfies AdminOperation;
 
-const show = {
-  method: 'GET',
-  path: '/workers/{worker}',
-  scope: 'admin',
-  needs: 'read',
-  request: { params: workerParams },
-  answers: { 200: one(worker), ...ADMIN_PROBLEMS },
-} as const satisfies AdminOperation;
+const show = showing('/workers/{worker}', workerParams, worker);
 
 const terminate = {
   method: 'POST',
