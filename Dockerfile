@@ -1,10 +1,9 @@
 # syntax=docker/dockerfile:1
 # docker build -t edgeward .
-# 22 and 26 work as well; 20 does not here, where nothing is compiled.
-# By digest: --build-arg NODE_IMAGE=node:24.19.0-bookworm@sha256:… --build-arg NODE_SLIM_IMAGE=…
-ARG NODE=24.19.0
-ARG NODE_IMAGE=node:${NODE}-bookworm
-ARG NODE_SLIM_IMAGE=node:${NODE}-bookworm-slim
+# Both images are the same Node, by digest: docs/operators.md says where digests come from, and how they are renewed.
+# 22 and 26 work as well (--build-arg, both images); 20 does not here, where nothing is compiled.
+ARG NODE_IMAGE=node:24.19.0-bookworm@sha256:da4221677e02b54ef6335adfa447578d512ad14f251024fb92ea433c2c102760
+ARG NODE_SLIM_IMAGE=node:24.19.0-bookworm-slim@sha256:cd84903a12dbd26b46f1f3b8144a2568c41c5d37ddd0c7a80a34c7a19786b35f
 
 FROM ${NODE_IMAGE} AS build
 WORKDIR /build

@@ -39,6 +39,9 @@ const compose = z
     volumes: z.record(z.string(), z.null()),
   })
   .parse(parse(textOf('docker-compose.yml')));
+/** An exact version for people, and the digest by which the image is pulled. */
+const BY_DIGEST = /^[\w./-]+:\d+\.\d+\.\d+(?:-[\w-]+)?@sha256:[0-9a-f]{64}$/;
+
 const stores = Object.entries(compose.services).filter(([, { build }]) => build === undefined);
 
 test('compose: the settings of the service are ones that it starts with, on the stores beside it', () => {
@@ -69,13 +72,15 @@ test('compose: stores without a login are on a network of their own that leads n
   for (const port of compose.services.edgeward?.ports ?? []) assert.match(port, /^127\.0\.0\.1:/);
 });
 
-test('compose: what must last is in a named volume, and every image has an exact version', () => {
+test('compose: what must last is in a named volume, and every image an exact version and a digest', () => {
   const volumes = Object.values(compose.services).flatMap((each) =>
     each.volumes.map((volume) => volume.replace(/:.*/, '')),
   );
   assert.equal(volumes.toSorted(), Object.keys(compose.volumes).toSorted());
-  for (const [, { image }] of stores)
-    assert.match(image, /^\$\{\w+_IMAGE:-.+:\d+\.\d+\.\d+(?:@sha256:[0-9a-f]{64})?\}$/);
+  for (const [name, { image }] of stores) {
+    const [, byDefault = ''] = /^\$\{\w+_IMAGE:-(.+)\}$/.exec(image) ?? [];
+    assert.match(byDefault, BY_DIGEST, name);
+  }
 });
 
 test('compose on the embedded stores: one service, whose settings it starts with, without rights', () => {
@@ -127,6 +132,15 @@ test('image: what it is built from is there, and no more is let into the build',
   const letIn = [...textOf('.dockerignore').matchAll(/^!(.+)$/gm)].map(([, file = '']) => file);
   assert.equal(wanted.toSorted(), letIn.toSorted());
   for (const file of wanted) assert.ok(existsSync(`${root}${file}`), file);
+});
+
+test('image: it is built on images by digest, of one version of Node', () => {
+  const images = [...textOf('Dockerfile').matchAll(/^ARG \w+_IMAGE=(.+)$/gm)].map(([, image = '']) => image);
+  assert.is(images.length, 2);
+  for (const image of images) assert.match(image, BY_DIGEST);
+  assert.is(new Set(images.map((image) => image.replace(/-.*/, ''))).size, 1, images.join(' '));
+  const used = [...textOf('Dockerfile').matchAll(/^FROM (\S+)/gm)].map(([, from]) => from);
+  assert.equal(used, ['${NODE_IMAGE}', '${NODE_SLIM_IMAGE}']);
 });
 
 test('image: the service runs without rights, from files that it can not change', () => {
