@@ -23,7 +23,15 @@ const SEED = process.env['SCHEMATHESIS_SEED'] ?? '20261129';
 /** Beside the seconds that it is given it has to start. */
 const TIMEOUT_MILLISECONDS = 300_000;
 
-type Context = { edgeward: Edgeward; url: string; tokens: FuzzedTokens; known: Known; receiver: Server };
+type Context = {
+  edgeward: Edgeward;
+  url: string;
+  tokens: FuzzedTokens;
+  /** Who asks in turn, where there are several. */
+  askers: Readonly<Record<keyof FuzzedTokens, readonly string[]>>;
+  known: Known;
+  receiver: Server;
+};
 const fuzzed = suite<Context>('schemathesis finds no fault');
 const isInstalled = existsSync(PROGRAM);
 if (!isInstalled) console.log(`skipped: ${PROGRAM} is not there`);
@@ -51,6 +59,12 @@ fuzzed.before(async (context) => {
     .object({ activation_token: z.string() })
     .parse(await edgeward.json('worker', 'register', 'w1', '--architectures', 'amd64'));
   const admin = await adminToken(edgeward, 'root', ADMIN_SCOPES);
+  const others = await Promise.all(Array.from({ length: 11 }, () => adminToken(edgeward, 'root', ADMIN_SCOPES)));
+  context.askers = {
+    customer: [],
+    worker: [],
+    admin: [admin.token, ...others.map(({ token }) => token)],
+  };
   context.url = await edgeward.serve();
   const activated = await request(`${context.url}/api/worker/v1/activate`, {
     method: 'POST',
@@ -75,7 +89,7 @@ const APIS = [
 
 for (const [who, prefix, seconds] of APIS) {
   const title = `in what a ${who} may ask, with all checks on, in ${seconds} seconds`;
-  const test = async ({ edgeward, url, tokens, known }: Context) => {
+  const test = async ({ edgeward, url, tokens, askers, known }: Context) => {
     const args = ['--config-file', join(SUPPORT, 'schemathesis.toml'), 'run', `${url}/openapi.json`];
     args.push('--include-path-regex', `^${prefix}`, '--checks', 'all');
     // In its place is one of ours, which knows the rules: `accepted_or_refused_by_a_rule`.
@@ -89,6 +103,7 @@ for (const [who, prefix, seconds] of APIS) {
       PYTHONDONTWRITEBYTECODE: '1',
       SCHEMATHESIS_HOOKS: 'schemathesis_hooks',
       EDGEWARD_TOKEN: tokens[who],
+      EDGEWARD_TOKENS: JSON.stringify(askers[who]),
       EDGEWARD_KNOWN: JSON.stringify(known[who]),
     };
     const options = { cwd: edgeward.folder, env, timeout: TIMEOUT_MILLISECONDS, maxBuffer: 2 ** 26 };

@@ -6,6 +6,7 @@ import {
   type AssetCategory,
   type AssetRecord,
   cloudProviderAccount,
+  credentials as secretsByName,
   type Credentials,
 } from '../../events/worker-pools/asset-records.ts';
 import { check, type Checked, type Problem } from '../../events/worker-pools/document-checks.ts';
@@ -90,6 +91,12 @@ export function checkWork(given: unknown): Checked<GivenWork> {
   const { expected_seconds: expectedSeconds, ...work } = checked.value;
   return { ok: true, value: { ...work, expectedSeconds } };
 }
+
+/** The secrets of an asset by name, as a body of the API says them. */
+export const credentialsBody = secretsByName;
+
+/** What a scope limits a pool to, as a body of the API says it. */
+export const scopeLimitsBody = scopeLimits;
 
 /** What a scope limits a pool to. */
 export function checkScopeLimits(data: unknown): Checked<ScopeLimits> {

@@ -9,7 +9,12 @@ import {
   testAsset,
 } from '../../../application/worker-pools/assets.ts';
 import { groundsFields } from '../../../domain/grounds.ts';
-import { assetCategories, checkAsset, documentErrors } from '../../../domain/worker-pools/documents.ts';
+import {
+  assetCategories,
+  checkAsset,
+  credentialsBody,
+  documentErrors,
+} from '../../../domain/worker-pools/documents.ts';
 import { isRefusal } from '../../../kernel/decider.ts';
 import type { AssetView } from '../../../projections/worker-pools/asset-view.ts';
 import { invalid } from '../../problems.ts';
@@ -79,7 +84,7 @@ const patch = {
       z.strictObject({
         configuration: z.looseObject({}).optional(),
         /** All of them; null: none. */
-        credentials: z.looseObject({}).nullable().optional(),
+        credentials: credentialsBody.nullable().optional(),
         ...groundsFields,
       }),
     ),

@@ -10,7 +10,7 @@ import {
   showScope,
 } from '../../../application/worker-pools/scopes.ts';
 import { groundsFields } from '../../../domain/grounds.ts';
-import { checkScopeLimits, checkScopeName, documentErrors } from '../../../domain/worker-pools/documents.ts';
+import { checkScopeName, documentErrors, scopeLimitsBody } from '../../../domain/worker-pools/documents.ts';
 import { isRefusal, type Refusal, refuse } from '../../../kernel/decider.ts';
 import type { ScopeView } from '../../../projections/worker-pools/scope-view.ts';
 import { invalid } from '../../problems.ts';
@@ -31,8 +31,7 @@ import {
 const PRIORITY_MAX = 1_000_000;
 
 const priorityNumber = z.int().min(-PRIORITY_MAX).max(PRIORITY_MAX);
-const limits = z.looseObject({}).meta({ description: 'Limits of a scope in a worker pool.' });
-const terms = z.strictObject({ priority: z.int(), limits });
+const terms = z.strictObject({ priority: z.int(), limits: scopeLimitsBody });
 const scope = z.strictObject({
   name: z.string(),
   worker_pools: z.array(terms.extend({ name: z.string() })),
@@ -82,7 +81,7 @@ const putPool = {
     body: jsonOf(
       z.strictObject({
         priority: priorityNumber.default(0),
-        limits: limits.default({}),
+        limits: scopeLimitsBody.prefault({}),
         ...groundsFields,
       }),
     ),
@@ -98,7 +97,9 @@ const patchPool = {
   request: {
     params: memberParams,
     query: changeQuery,
-    body: jsonOf(z.strictObject({ priority: priorityNumber.optional(), limits: limits.optional(), ...groundsFields })),
+    body: jsonOf(
+      z.strictObject({ priority: priorityNumber.optional(), limits: scopeLimitsBody.optional(), ...groundsFields }),
+    ),
   },
   answers: { 200: changed(member), ...BODY_PROBLEMS },
 } as const satisfies AdminOperation;
@@ -167,11 +168,9 @@ function memberRoutes(api: AdminApi): readonly Route[] {
       return { data: { scope: name, worker_pool: pool, priority: used.priority, limits: used.limits } };
     }),
     adminRoute(putPool, api, async ({ application, params, body, context, isRehearsal }) => {
-      const checked = checkScopeLimits(body.limits);
-      if (!checked.ok) return invalid(documentErrors(checked.problems));
       const { scope: name, pool } = params;
       const isNew = (await scopeRevision(name, application)).pools[pool] === undefined;
-      const wanted = { priority: body.priority, limits: checked.value };
+      const wanted = { priority: body.priority, limits: body.limits };
       const made = await addScopeWorkerPool(params, wanted, context, application);
       if (isRefusal(made)) return made;
       const { priority, limits: own } = made.terms ?? wanted;
@@ -180,12 +179,10 @@ function memberRoutes(api: AdminApi): readonly Route[] {
         data: { scope: name, worker_pool: pool, priority, limits: own },
       };
     }),
-    adminRoute(patchPool, api, async ({ application, params, body: { priority, limits: named }, context }) => {
-      const checked = named === undefined ? undefined : checkScopeLimits(named);
-      if (checked?.ok === false) return invalid(documentErrors(checked.problems));
+    adminRoute(patchPool, api, async ({ application, params, body: { priority, limits }, context }) => {
       const wanted = {
         ...(priority === undefined ? {} : { priority }),
-        ...(checked === undefined ? {} : { limits: checked.value }),
+        ...(limits === undefined ? {} : { limits }),
       };
       const edited = await editScopeWorkerPool(params, wanted, context, application);
       if (isRefusal(edited)) return edited;

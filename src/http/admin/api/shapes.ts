@@ -134,9 +134,10 @@ export function pageOfAll<R>(
 }
 
 /** A whole number of a body, at least `least`. */
-export function wholeNumber(least: number) {
-  const error = `must be a whole number from ${least}.`;
-  return z.int({ error }).min(least, { error });
+export function wholeNumber(least: number, most?: number) {
+  const error = `must be a whole number from ${least}${most === undefined ? '' : ` to ${most}`}.`;
+  const schema = z.int({ error }).min(least, { error });
+  return most === undefined ? schema : schema.max(most, { error });
 }
 
 export const bool = z.boolean({ error: 'must be true or false.' });

@@ -34,6 +34,9 @@ const subnet = z.strictObject({
   metro: z.string(),
 });
 
+/** RFC 6793. */
+const ASN_MAX = 4_294_967_295;
+
 /** `203.0.113.0%2F24`, or the subnet's number. */
 const subnetParams = customerParams.extend({ subnet: z.string().meta({ format: 'cidr' }) });
 
@@ -65,7 +68,9 @@ const put = {
   request: {
     params: subnetParams,
     query: changeQuery,
-    body: jsonOf(z.strictObject({ region: text(64, 1), asn: wholeNumber(1), metro: text(64, 1), ...groundsFields })),
+    body: jsonOf(
+      z.strictObject({ region: text(64, 1), asn: wholeNumber(1, ASN_MAX), metro: text(64, 1), ...groundsFields }),
+    ),
   },
   answers: { 200: changed(subnet), 201: changed(subnet), ...BODY_PROBLEMS, ...problemAnswers(409) },
 } as const satisfies AdminOperation;

@@ -97,7 +97,7 @@ const launch = {
     params: poolParams,
     body: jsonOf(
       z.strictObject({
-        count: wholeNumber(1).max(1_000, { error: 'must be at most 1000.' }),
+        count: wholeNumber(1, 1_000),
         ...groundsFields,
       }),
     ),
