@@ -1,6 +1,12 @@
 // The pages work without this; it makes them live and quicker to the keyboard.
 'use strict';
 
+function make(tag, properties, ...children) {
+  const element = Object.assign(document.createElement(tag), properties);
+  element.append(...children);
+  return element;
+}
+
 /* Live: one stream while the page is looked at; it says only what has changed, and htmx fetches the part. */
 const live = { source: undefined, wasOpen: false, since: undefined };
 
@@ -53,9 +59,7 @@ addEventListener('pageshow', openStream);
 
 /* What is shown once can be copied. */
 for (const once of document.querySelectorAll('[data-copy]')) {
-  const button = document.createElement('button');
-  button.type = 'button';
-  button.textContent = 'Copy';
+  const button = make('button', { type: 'button' }, 'Copy');
   button.addEventListener('click', () => {
     navigator.clipboard.writeText(once.textContent).then(
       () => (button.textContent = 'Copied'),
@@ -107,17 +111,11 @@ function placeOnCurve(side, column, row) {
   return place;
 }
 
+/* The browser itself writes a number as an address, in the shortest form. */
 function addressText(version, value) {
-  const [bits, size] = version === '4' ? [8n, 4] : [16n, 8];
-  const parts = Array.from(
-    { length: size },
-    (_, at) => (value >> (bits * BigInt(size - 1 - at))) & ((1n << bits) - 1n),
-  );
-  if (version === '4') return parts.join('.');
-  return parts
-    .map((part) => part.toString(16))
-    .join(':')
-    .replace(/(^|:)0(:0)+(:|$)/, '::');
+  if (version === '4') return new URL(`http://${value}`).hostname;
+  const groups = value.toString(16).padStart(32, '0').match(/.{4}/g);
+  return new URL(`http://[${groups.join(':')}]`).hostname.slice(1, -1);
 }
 
 function blockAt({ clientX, clientY, target }) {
@@ -152,69 +150,35 @@ document.addEventListener('click', (event) => {
   location.assign(address);
 });
 
-/* Keys: / searches, g and a letter goes there, j and k go through rows, ? tells. */
-let waitsForLetter = false;
-
-function isTyping(target) {
-  return target.isContentEditable || ['INPUT', 'TEXTAREA', 'SELECT'].includes(target.tagName);
-}
+/* Keys: what they press says so in the page, as `a` or `g c`; j and k go through rows where they press nothing, ? tells. */
+let isAfterG = false;
 
 function moveInRows(step) {
-  const links = [...document.querySelectorAll('main tbody tr')]
-    .map((row) => row.querySelector('a, button'))
-    .filter(Boolean);
-  const at = links.findIndex((link) => link.closest('tr').contains(document.activeElement));
-  links[Math.min(links.length - 1, Math.max(0, at + step))]?.focus();
+  const rows = [...document.querySelectorAll('main tbody tr')].filter((row) => row.querySelector('a, button'));
+  const at = rows.findIndex((row) => row.contains(document.activeElement));
+  rows[Math.min(rows.length - 1, Math.max(0, at + step))]?.querySelector('a, button').focus();
 }
 
 function showKeys() {
-  const known = document.getElementById('keys');
-  if (known !== null) {
-    known.remove();
-    return;
+  const told = [make('dt', {}, 'j k'), make('dd', {}, 'Next and previous row')];
+  for (const pressed of document.querySelectorAll('[data-press]')) {
+    const meaning = pressed.textContent || (pressed.labels?.[0]?.textContent ?? '');
+    told.push(make('dt', {}, pressed.dataset.press), make('dd', {}, meaning));
   }
-  const box = document.createElement('dialog');
-  box.id = 'keys';
-  const list = document.createElement('dl');
-  const keys = [
-    ['/', 'Search'],
-    ['j k', 'Next and previous row'],
-    ['?', 'These keys'],
-  ];
-  for (const { dataset, textContent } of document.querySelectorAll('[data-key]'))
-    keys.push([`g ${dataset.key}`, textContent]);
-  for (const pressed of document.querySelectorAll('[data-press]'))
-    keys.push([pressed.dataset.press, pressed.textContent || (pressed.labels?.[0]?.textContent ?? '')]);
-  for (const [key, meaning] of keys) {
-    const [term, text] = [document.createElement('dt'), document.createElement('dd')];
-    term.textContent = key;
-    text.textContent = meaning;
-    list.append(term, text);
-  }
-  box.append(list);
-  box.addEventListener('close', () => box.remove());
+  const box = make('dialog', { id: 'keys', onclose: () => box.remove() }, make('dl', {}, ...told));
   document.body.append(box);
   box.showModal();
 }
 
 document.addEventListener('keydown', (event) => {
-  if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
-  const { key } = event;
-  if (waitsForLetter) {
-    waitsForLetter = false;
-    document.querySelector(`[data-key="${CSS.escape(key)}"]`)?.click();
-    return;
-  }
+  if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches('input, textarea, select')) return;
+  const key = isAfterG ? `g ${event.key}` : event.key;
+  isAfterG = key === 'g';
   const pressed = document.querySelector(`[data-press="${CSS.escape(key)}"]`);
   if (pressed !== null) {
     event.preventDefault();
     pressed.focus();
     if (pressed.tagName !== 'INPUT') pressed.click();
-  } else if (key === 'g') waitsForLetter = true;
-  else if (key === '/') {
-    event.preventDefault();
-    document.getElementById('search')?.focus();
-  } else if (key === 'j') moveInRows(1);
-  else if (key === 'k') moveInRows(-1);
-  else if (key === '?') showKeys();
+  } else if (key === 'j' || key === 'k') moveInRows(key === 'j' ? 1 : -1);
+  else if (key === '?' && document.getElementById('keys') === null) showKeys();
 });

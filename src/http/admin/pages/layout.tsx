@@ -110,7 +110,14 @@ function Head({ principal, logo }: Readonly<{ principal: AdminPrincipal; logo: s
         <label class="hidden" for="search">
           Search
         </label>
-        <input id="search" name="q" type="search" placeholder="Address, CIDR, customer, list" autocomplete="off" />
+        <input
+          id="search"
+          name="q"
+          type="search"
+          placeholder="Address, CIDR, customer, list"
+          autocomplete="off"
+          data-press="/"
+        />
       </form>
       <span id="live" class="live" role="status" hidden />
       <span class="who">
@@ -144,7 +151,7 @@ function Menu({ frame, principal }: Readonly<{ frame: Frame; principal: AdminPri
                 <a
                   href={`/admin${path}`}
                   aria-current={isWithin(frame.path, path) ? 'page' : undefined}
-                  data-key={key}
+                  data-press={`g ${key}`}
                   title={`g ${key}`}
                 >
                   <Icon name={icon} /> {name}
