@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { CommandContext } from '../../commands/aggregate.ts';
 import type { AdminSession } from '../../commands/ip-control/administrator-state.ts';
+import { epochMilliseconds } from '../../domain/instants.ts';
 import { SESSION_MILLISECONDS_MAX } from '../../domain/ip-control/admin-roles.ts';
 import type { SecondFactorShown, SessionEnd } from '../../events/ip-control/administrator.ts';
 import { isRefusal, type Refusal, refuse } from '../../kernel/decider.ts';
@@ -43,6 +44,20 @@ export async function checkCode(
   const secret = account.secondFactor === null ? undefined : await secrets.get(account.secondFactor.secretId);
   const shown = secret === undefined ? undefined : secondFactorShownBy(code, secret, clock.now().epochMilliseconds);
   return shown ?? refuse('wrong-code', 'this code is not right.', 'code');
+}
+
+/** How many sessions of each account have not run out, by its name. */
+export async function openSessionCounts({
+  views,
+  clock,
+}: Pick<Application, 'clock'> & Readonly<{ views: Pick<Application['views'], 'adminSessions'> }>): Promise<
+  ReadonlyMap<string, number>
+> {
+  const now = clock.now().epochMilliseconds;
+  const counts = new Map<string, number>();
+  for (const { view } of await views.adminSessions.list())
+    if (epochMilliseconds(view.until) > now) counts.set(view.account, (counts.get(view.account) ?? 0) + 1);
+  return counts;
 }
 
 /** A session that runs from now on, once it is opened. */

@@ -38,6 +38,29 @@ export async function listDeliveries(
   return { deliveries, nextAfter: found.length > limit ? rows.at(-1)?.key.slice(prefix.length) : undefined };
 }
 
+/** How the newest notification to a customer stands; `none`: there was nothing to tell yet. */
+export type WebhookStanding = 'delivering' | 'failing' | 'none';
+
+/** Whether what customers with a webhook are told arrives, by number; what is still to be sent for the first time has not failed. */
+export async function webhookStandings(
+  customerIds: readonly number[],
+  dependencies: DeliveryViews,
+): Promise<ReadonlyMap<number, WebhookStanding>> {
+  const standings = await Promise.all(
+    customerIds.map(async (customerId) => {
+      const { deliveries } = await listDeliveries({ customerId, limit: 1 }, dependencies);
+      return [customerId, standingOf(deliveries[0])] as const;
+    }),
+  );
+  return new Map(standings);
+}
+
+function standingOf(newest: ListedDelivery | undefined): WebhookStanding {
+  if (newest === undefined) return 'none';
+  const isFailing = newest.state === 'given_up' || (newest.attempts.at(-1)?.because ?? null) !== null;
+  return isFailing && newest.state !== 'delivered' ? 'failing' : 'delivering';
+}
+
 /** A delivery to a customer; refused with `delivery-not-found`. */
 export async function showDelivery(
   { customerId, id }: Readonly<{ customerId: number; id: string }>,

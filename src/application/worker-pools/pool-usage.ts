@@ -1,7 +1,7 @@
 import { epochMilliseconds } from '../../domain/instants.ts';
 import type { Month } from '../../domain/worker-pools/months.ts';
 import { isRefusal, type Refusal } from '../../kernel/decider.ts';
-import { poolMonthMilliseconds } from '../../projections/worker-pools/pool-usage-view.ts';
+import { poolDayMilliseconds, poolMonthMilliseconds } from '../../projections/worker-pools/pool-usage-view.ts';
 import type { ScopeView } from '../../projections/worker-pools/scope-view.ts';
 import { scopeMonthMilliseconds } from '../../projections/worker-pools/scope-usage-view.ts';
 import { projectedMilliseconds } from '../../projections/worker-pools/usage-months.ts';
@@ -23,6 +23,9 @@ export type PoolUsage = UsageAccount &
     running_instances: number;
     scopes: readonly (Readonly<{ scope: string }> & UsageAccount)[];
   }>;
+
+/** Instance run-time of a pool in one day (UTC). */
+export type PoolDay = Readonly<{ day: string; used_seconds: number }>;
 
 export type PoolUsageDependencies = Pick<Application, 'catchUp' | 'clock'> &
   Readonly<{ views: Pick<Application['views'], 'workerPools' | 'poolUsage' | 'scopes' | 'scopeUsage'> }>;
@@ -78,6 +81,15 @@ export async function poolUsage(
     ...account(poolMonthMilliseconds(runs, month, now), view?.record.limits.target_max_seconds_per_month ?? null),
     scopes: scopes.flat(),
   };
+}
+
+/** What instances of a pool have run by day, the oldest of a month of days first; running ones count up to now. */
+export async function poolDays(
+  pool: string,
+  { clock, views }: Pick<Application, 'clock'> & Readonly<{ views: Pick<Application['views'], 'poolUsage'> }>,
+): Promise<readonly PoolDay[]> {
+  const days = poolDayMilliseconds(await views.poolUsage.get(pool), clock.now().epochMilliseconds);
+  return days.map(({ day, milliseconds }) => ({ day, used_seconds: milliseconds / 1000 }));
 }
 
 /** The hours that tasks of a scope have taken in a month, by pool; running tasks count up to now. */

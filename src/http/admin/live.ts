@@ -221,7 +221,7 @@ function topicsOf({ type, stream, data }: RecordedEvent): readonly string[] {
     case 'region':
       return ['events', 'routers', `region:${streamId(stream)}`];
     case 'webhookDelivery':
-      return ['events', 'work', ...('customerId' in data ? [`customer:${String(data.customerId)}`] : [])];
+      return ['events', 'work', 'customers', ...('customerId' in data ? [`customer:${String(data.customerId)}`] : [])];
     case 'administrator':
       return ['events', 'accounts'];
     case 'workerPool':

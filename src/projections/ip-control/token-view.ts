@@ -10,6 +10,8 @@ export type TokenView = Readonly<{
   label: string;
   prefix: string | null;
   issuedAt: string;
+  /** The actor of the event that issued it. */
+  issuedBy: string;
   expiresAt: string | null;
   readOnly: boolean;
   /** CIDRs; `null`: requests may come from anywhere. */
@@ -25,7 +27,7 @@ type Shown =
 
 export const tokenProjection: Projection<Shown, TokenView> = {
   name: 'tokens',
-  version: 2,
+  version: 3,
   handles: ['ApiTokenIssued', 'ApiTokenDisabled', 'ApiTokenEnabled', 'ApiTokenRevoked', 'ApiTokenUsed'],
   keysOf: (event) => [event.data.sha256],
   evolve: (view, event) => {
@@ -37,6 +39,7 @@ export const tokenProjection: Projection<Shown, TokenView> = {
         label,
         prefix,
         issuedAt: event.metadata.at,
+        issuedBy: event.metadata.actor,
         expiresAt,
         readOnly,
         allowedAddresses,

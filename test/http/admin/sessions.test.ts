@@ -172,19 +172,25 @@ sessions(
     const { opened, client } = context;
     await opened.clock.advance({ milliseconds: 16 * 60_000 });
     const form = { name: 'rob', role: 'reviewer' };
-    const asked = await client.post('/admin/accounts/new', form);
+    const asked = await client.post('/admin/new-account', form);
     assert.is(asked.status, 403);
     assert.match(asked.text, /name="name" value="rob"/);
-    const wrong = await client.post('/admin/accounts/new', { ...form, 'confirm-password': 'not the password' });
+    const wrong = await client.post('/admin/new-account', { ...form, 'confirm-password': 'not the password' });
     assert.ok(wrong.text.includes('This is not your password.'));
-    const made = await client.post('/admin/accounts/new', { ...form, 'confirm-password': OWN_PASSWORD });
+    const made = await client.post('/admin/new-account', { ...form, 'confirm-password': OWN_PASSWORD });
     assert.is(made.status, 200, made.text);
     assert.match(made.text, /shown this once/);
-    assert.is(
-      (await client.post('/admin/accounts/new', { name: 'eve', role: 'auditor' })).status,
-      200,
-      'and not again',
-    );
+    assert.is((await client.post('/admin/new-account', { name: 'eve', role: 'auditor' })).status, 200, 'and not again');
+  },
+);
+
+sessions(
+  'an account called new has its page like any other; before, the address leads to the form',
+  async (context) => {
+    const { client } = context;
+    assert.is((await client.get('/admin/accounts/new')).location, '/admin/new-account');
+    assert.is((await client.post('/admin/new-account', { name: 'new', role: 'auditor' })).status, 200);
+    assert.match((await client.get('/admin/accounts/new')).text, '<h1>new</h1>');
   },
 );
 

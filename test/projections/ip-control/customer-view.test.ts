@@ -83,6 +83,7 @@ const token: TokenView = {
   label: '',
   prefix: null,
   issuedAt: '2026-11-27T12:01:00.000+00:00',
+  issuedBy: 'system:specification',
   expiresAt: null,
   readOnly: false,
   allowedAddresses: null,

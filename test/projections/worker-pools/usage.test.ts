@@ -7,6 +7,7 @@ import type { ProviderAccountEvent } from '../../../src/events/worker-pools/prov
 import type { WorkerEvent } from '../../../src/events/worker-pools/worker.ts';
 import type { RecordedEvent } from '../../../src/kernel/event.ts';
 import {
+  poolDayMilliseconds,
   poolMonthMilliseconds,
   poolUsageProjection,
   type PoolUsageView,
@@ -92,6 +93,39 @@ test('an instance that runs a whole month and more fills that month, leap Februa
   assert.is(seconds(ended, '2028-01', now), 11.5 * 86_400);
   assert.is(seconds(ended, '2028-02', now), 29 * 86_400);
   assert.is(seconds(ended, '2028-03', now), 86_400);
+});
+
+function hoursByDay(view: PoolUsageView | undefined, now: string): Record<string, number> {
+  const days = poolDayMilliseconds(view, epochMilliseconds(now));
+  return Object.fromEntries(
+    days.filter((day) => day.milliseconds > 0).map((day) => [day.day, day.milliseconds / HOUR]),
+  );
+}
+
+test('each day has the hours of what ended and of what still runs', () => {
+  const from = '2026-11-26T22:00:00Z';
+  const view = poolUsage(
+    created('a', from),
+    created('b', '2026-11-27T12:00:00Z'),
+    gone('a', from, '2026-11-27T06:00:00Z'),
+  );
+  assert.equal(hoursByDay(view, '2026-11-28T01:00:00Z'), { '2026-11-26': 2, '2026-11-27': 18, '2026-11-28': 1 });
+  assert.is(poolDayMilliseconds(view, epochMilliseconds('2026-11-28T01:00:00Z')).length, 31, 'days without any too');
+});
+
+test('a month of days is kept, however long something ran, and however many days there were', () => {
+  const from = '2026-01-01T00:00:00Z';
+  const long = poolUsage(created('a', from), gone('a', from, '2026-11-28T00:00:00Z'));
+  assert.is(Object.keys(long?.days ?? {}).length, 31);
+  assert.is(long?.days['2026-11-27'], 24 * HOUR);
+  const next = poolUsage(
+    created('a', from),
+    gone('a', from, '2026-11-28T00:00:00Z'),
+    created('b', '2026-11-28T00:00:00Z'),
+    gone('b', '2026-11-28T00:00:00Z', '2026-11-28T01:00:00Z'),
+  );
+  assert.equal(Object.keys(next?.days ?? {}).slice(-2), ['2026-11-27', '2026-11-28']);
+  assert.is(Object.keys(next?.days ?? {}).length, 31);
 });
 
 test('a termination that is told again is one account', () => {

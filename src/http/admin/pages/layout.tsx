@@ -88,7 +88,7 @@ export function Layout({ frame, page }: Readonly<{ frame: Frame; page: Page }>):
           To the content
         </a>
         {principal === undefined ? null : <Head principal={principal} logo={assets.logo} />}
-        {principal === undefined ? null : <Menu frame={frame} principal={principal} />}
+        {principal === undefined ? null : <Menu frame={frame} principal={principal} crumbs={page.crumbs} />}
         <main id="main" tabIndex={-1}>
           <Crumbs page={page} />
           <h1>{page.title}</h1>
@@ -130,7 +130,11 @@ function Head({ principal, logo }: Readonly<{ principal: AdminPrincipal; logo: s
   );
 }
 
-function Menu({ frame, principal }: Readonly<{ frame: Frame; principal: AdminPrincipal }>): JSX.Element {
+function Menu({
+  frame,
+  principal,
+  crumbs,
+}: Readonly<{ frame: Frame; principal: AdminPrincipal; crumbs: Page['crumbs'] }>): JSX.Element {
   const shown = MENU.map(({ group, items }) => ({
     group,
     items: items.filter(({ path, scope }) => frame.addresses.has(path) && mayDo(principal, scope ?? 'read')),
@@ -150,7 +154,9 @@ function Menu({ frame, principal }: Readonly<{ frame: Frame; principal: AdminPri
               <li key={path}>
                 <a
                   href={`/admin${path}`}
-                  aria-current={isWithin(frame.path, path) ? 'page' : undefined}
+                  aria-current={
+                    isWithin(frame.path, path) || crumbs?.[0]?.href === `/admin${path}` ? 'page' : undefined
+                  }
                   data-press={`g ${key}`}
                   title={`g ${key}`}
                 >

@@ -7,67 +7,12 @@ import type { Crumb, Page } from '../page.ts';
 import { Badge } from '../parts/badge.tsx';
 import { Facts } from '../parts/facts.tsx';
 import { ActionButton, Choice, Field, Form, type FormErrors } from '../parts/form.tsx';
-import { Live } from '../parts/live.tsx';
+import { AccountState } from './account-state.tsx';
+import { ACCOUNTS, NEW_ACCOUNT } from './account-list.tsx';
 import { type Column, Table } from '../parts/table.tsx';
 import { Code, When } from '../parts/text.tsx';
 
-const LIST: Crumb = { name: 'Accounts', href: '/admin/accounts' };
-
-/** All accounts. */
-export function accountListPage({
-  accounts,
-  mayCreate,
-  now,
-}: Readonly<{ accounts: readonly AdministratorView[]; mayCreate: boolean; now: Temporal.Instant }>): Page {
-  const columns: readonly Column<AdministratorView>[] = [
-    { key: 'name', name: 'Name', cell: ({ name }) => <a href={`/admin/accounts/${name}`}>{name}</a> },
-    { key: 'role', name: 'Role', cell: ({ role }) => role },
-    { key: 'state', name: 'State', cell: (account) => <AccountState account={account} /> },
-    {
-      key: 'factor',
-      name: 'Second factor',
-      cell: ({ secondFactor }) => (secondFactor === null ? null : <Badge state="ok">set up</Badge>),
-    },
-    {
-      key: 'login',
-      name: 'Last login',
-      cell: ({ lastLogin }) => (lastLogin === null ? 'never' : <When at={lastLogin} now={now} />),
-    },
-    { key: 'created', name: 'Created', cell: ({ createdAt }) => <When at={createdAt} now={now} /> },
-  ];
-  const table = (
-    <Table
-      caption="Accounts"
-      columns={columns}
-      rows={accounts}
-      keyOf={({ name }) => name}
-      empty="There are no accounts."
-    />
-  );
-  return {
-    title: 'Accounts',
-    parts: { 'account-list': table },
-    body: (
-      <>
-        {mayCreate ? (
-          <p>
-            <a class="button primary" href="/admin/accounts/new">
-              New account
-            </a>
-          </p>
-        ) : null}
-        <Live id="account-list" topic="accounts" at="/admin/accounts">
-          {table}
-        </Live>
-      </>
-    ),
-  };
-}
-
-function AccountState({ account }: Readonly<{ account: AdministratorView }>): JSX.Element {
-  if (!account.isEnabled) return <Badge state="off">disabled</Badge>;
-  return account.isTemporary ? <Badge state="busy">password to be changed</Badge> : <Badge state="ok">enabled</Badge>;
-}
+const LIST: Crumb = { name: 'Accounts', href: ACCOUNTS };
 
 const ROLE_OPTIONS = ADMIN_ROLES.map((role) => ({ value: role, text: role }));
 
@@ -96,7 +41,7 @@ export function accountFormPage({
     crumbs: [LIST],
     ...(Object.keys(errors).length > 0 ? { status: 422 } : {}),
     body: (
-      <Form action="/admin/accounts/new" errors={errors} submit="Create account" cancel="/admin/accounts">
+      <Form action={NEW_ACCOUNT} errors={errors} submit="Create account" cancel={ACCOUNTS}>
         <Field name="name" label="Name" value={name} errors={errors} isRequired autofocus hint="a–z 0–9 _ . -" />
         <Choice name="role" label="Role" value={role} options={ROLE_OPTIONS} errors={errors} />
         <RoleScopes />

@@ -7,7 +7,7 @@ import {
   listAdministrators,
   resetAdministratorPassword,
 } from '../../../../application/ip-control/administrators.ts';
-import { endSession } from '../../../../application/ip-control/admin-sessions.ts';
+import { endSession, openSessionCounts } from '../../../../application/ip-control/admin-sessions.ts';
 import { removeSecondFactor } from '../../../../application/ip-control/second-factor.ts';
 import type { Application } from '../../../../application/application.ts';
 import { ADMIN_ROLES } from '../../../../domain/ip-control/admin-roles.ts';
@@ -15,7 +15,9 @@ import { isRefusal, type Refusal } from '../../../../kernel/decider.ts';
 import { mayDo } from '../../access.ts';
 import { fieldOf, notFoundPage, type PageAnswer, type PageAsk, type PageRoute } from '../page.ts';
 import type { FormErrors } from '../parts/form.tsx';
-import { accountFormPage, accountListPage, accountPage } from './account-pages.tsx';
+import { listQueryOf } from '../parts/list.tsx';
+import { accountListPage, NEW_ACCOUNT } from './account-list.tsx';
+import { accountFormPage, accountPage } from './account-pages.tsx';
 
 export type AccountPagesDependencies = Pick<Application, 'administrators' | 'secrets' | 'ids' | 'clock' | 'views'> &
   Readonly<{ shown: () => Promise<void> }>;
@@ -29,26 +31,38 @@ export function accountPages(application: AccountPagesDependencies): readonly Pa
       method: 'GET',
       path: '/accounts',
       scope: 'read',
-      handle: async ({ principal }) => {
+      handle: async ({ principal, query }) => {
         const accounts = await listAdministrators(application);
+        const now = application.clock.now();
+        const sessions = await openSessionCounts(application);
         const mayCreate = mayDo(principal, SCOPE);
-        return { page: accountListPage({ accounts, mayCreate, now: application.clock.now() }) };
+        return { page: accountListPage({ accounts, sessions, query: listQueryOf(query, ''), mayCreate, now }) };
       },
     },
     {
       method: 'GET',
-      path: '/accounts/new',
+      path: '/new-account',
       scope: SCOPE,
       handle: async () => ({ page: accountFormPage({ name: '', role: 'operator', errors: {} }) }),
     },
     {
       method: 'POST',
-      path: '/accounts/new',
+      path: '/new-account',
       scope: SCOPE,
       needsFreshPassword: true,
       handle: (ask) => create(ask, application),
     },
-    { method: 'GET', path: '/accounts/{name}', scope: 'read', handle: (ask) => show(nameOf(ask), ask, application) },
+    {
+      method: 'GET',
+      path: '/accounts/{name}',
+      scope: 'read',
+      handle: async (ask) => {
+        const name = nameOf(ask);
+        // The form of a new account was here once: where nobody is called so, links that were kept lead to it.
+        const isForm = name === 'new' && (await application.views.administrators.get(name)) === undefined;
+        return isForm ? { goTo: NEW_ACCOUNT } : show(name, ask, application);
+      },
+    },
     ...changes(application),
   ];
 }

@@ -1,5 +1,6 @@
 import type { JSX } from 'preact';
 import type { CustomerRow } from '../../../../application/ip-control/customer-lists.ts';
+import type { WebhookStanding } from '../../../../application/ip-control/webhook-deliveries.ts';
 import type { Page } from '../page.ts';
 import { Badge } from '../parts/badge.tsx';
 import { Filter, type ListQuery, Pager, sortingOf } from '../parts/list.tsx';
@@ -12,6 +13,8 @@ const PATH = '/admin/customers';
 export type CustomerListView = Readonly<{
   query: ListQuery;
   rows: readonly CustomerRow[];
+  /** By number, of the rows that have a webhook. */
+  webhooks: ReadonlyMap<number, WebhookStanding>;
   total: number;
   next: string | undefined;
   mayCreate: boolean;
@@ -23,10 +26,15 @@ const COLUMNS: readonly Column<CustomerRow>[] = [
   {
     key: 'name',
     name: 'Name',
-    sorts: true,
+    sortBy: ({ customer }) => customer.name,
     cell: ({ customer: { customerId, name } }) => <a href={`${PATH}/${customerId}`}>{name}</a>,
   },
-  { key: 'list', name: 'List name', cell: ({ customer }) => <Code>{customer.listName}</Code> },
+  {
+    key: 'list',
+    name: 'List name',
+    sortBy: ({ customer }) => customer.listName,
+    cell: ({ customer }) => <Code>{customer.listName}</Code>,
+  },
   { key: 'subnets', name: 'Subnets', isNumber: true, cell: ({ subnets }) => subnets },
   { key: 'addresses', name: 'Addresses', isNumber: true, cell: ({ counts }) => counts.total },
   { key: 'disabled', name: 'Disabled', isNumber: true, cell: ({ counts }) => counts.disabled },
@@ -44,12 +52,26 @@ const COLUMNS: readonly Column<CustomerRow>[] = [
     isNumber: true,
     cell: ({ customer }) => customer.settings.rateLimitPerMinute,
   },
-  {
+];
+
+/** Whether what customers are told arrives; those that are told nothing have none. */
+function webhookColumn(standings: CustomerListView['webhooks']): Column<CustomerRow> {
+  return {
     key: 'webhook',
     name: 'Webhook',
-    cell: ({ customer }) => (customer.settings.webhookUrl === null ? null : <Badge state="ok">set</Badge>),
-  },
-];
+    cell: ({ customer: { customerId, settings } }) => {
+      if (settings.webhookUrl === null) return <span class="dim">none</span>;
+      switch (standings.get(customerId) ?? 'none') {
+        case 'delivering':
+          return <Badge state="ok">delivering</Badge>;
+        case 'failing':
+          return <Badge state="bad">failing</Badge>;
+        case 'none':
+          return <Badge state="off">nothing told yet</Badge>;
+      }
+    },
+  };
+}
 
 /** What a customer may do beyond what all may. */
 function Allowed({ settings }: Readonly<{ settings: CustomerRow['customer']['settings'] }>): JSX.Element {
@@ -62,7 +84,7 @@ function Allowed({ settings }: Readonly<{ settings: CustomerRow['customer']['set
 }
 
 /** All customers. */
-export function customerListPage({ query, rows, total, next, mayCreate, address }: CustomerListView): Page {
+export function customerListPage({ query, rows, webhooks, total, next, mayCreate, address }: CustomerListView): Page {
   const empty =
     query.q === ''
       ? 'No customers yet. A customer is created here, or by “edgeward customer create”.'
@@ -71,7 +93,7 @@ export function customerListPage({ query, rows, total, next, mayCreate, address 
     <>
       <Table
         caption="Customers"
-        columns={COLUMNS}
+        columns={[...COLUMNS, webhookColumn(webhooks)]}
         rows={rows}
         keyOf={({ customer }) => String(customer.customerId)}
         sorting={sortingOf(PATH, query)}

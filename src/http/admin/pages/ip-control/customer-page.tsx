@@ -12,6 +12,7 @@ import type { Crumb, Page } from '../page.ts';
 import { Badge } from '../parts/badge.tsx';
 import { Facts } from '../parts/facts.tsx';
 import { ActionButton, Choice, Field, Form, type FormErrors } from '../parts/form.tsx';
+import { Filter, List, listAddress, type ListQuery } from '../parts/list.tsx';
 import { Live } from '../parts/live.tsx';
 import { type Column, Table } from '../parts/table.tsx';
 import { Code, count, When } from '../parts/text.tsx';
@@ -162,6 +163,7 @@ export function Once({
 export type CustomerSubnetsView = Readonly<{
   customer: CustomerView;
   rows: readonly SubnetRow[];
+  query: ListQuery;
   regions: readonly string[];
   mayAssign: boolean;
   values: Readonly<Record<'cidr' | 'region' | 'asn' | 'metro', string>>;
@@ -172,26 +174,37 @@ const SUBNET_COLUMNS: readonly Column<SubnetRow>[] = [
   {
     key: 'cidr',
     name: 'Subnet',
+    sortBy: ({ cidr }) => cidr,
     cell: ({ subnetId, cidr }) => (
       <a href={`/admin/subnets/${subnetId}`}>
         <Code>{cidr}</Code>
       </a>
     ),
   },
-  { key: 'region', name: 'Region', cell: ({ region }) => region },
-  { key: 'asn', name: 'AS', isNumber: true, cell: ({ asn }) => String(asn) },
-  { key: 'metro', name: 'Metro', cell: ({ metro }) => metro },
-  { key: 'total', name: 'Addresses', isNumber: true, cell: ({ counts }) => counts.total },
-  { key: 'enabled', name: 'Enabled', isNumber: true, cell: ({ counts }) => counts.total - counts.disabled },
-  { key: 'disabled', name: 'Disabled', isNumber: true, cell: ({ counts }) => counts.disabled },
-  { key: 'pending', name: 'Pending', cell: ({ counts }) => <Pending pending={counts.pending} /> },
+  { key: 'region', name: 'Region', sortBy: ({ region }) => region, cell: ({ region }) => region },
+  { key: 'asn', name: 'AS', isNumber: true, sortBy: ({ asn }) => asn, cell: ({ asn }) => String(asn) },
+  { key: 'metro', name: 'Metro', sortBy: ({ metro }) => metro, cell: ({ metro }) => metro },
+  counted('total', 'Addresses', ({ total }) => total),
+  counted('enabled', 'Enabled', ({ total, disabled }) => total - disabled),
+  counted('disabled', 'Disabled', ({ disabled }) => disabled),
+  {
+    key: 'pending',
+    name: 'Pending',
+    sortBy: ({ counts }) => counts.pending,
+    cell: ({ counts }) => <Pending pending={counts.pending} />,
+  },
 ];
+
+function counted(key: string, name: string, of: (counts: SubnetRow['counts']) => bigint): Column<SubnetRow> {
+  return { key, name, isNumber: true, sortBy: ({ counts }) => of(counts), cell: ({ counts }) => of(counts) };
+}
 
 /** The subnets of one customer. */
 export function customerSubnetsPage(view: CustomerSubnetsView): Page {
-  const { customer, rows, mayAssign, errors } = view;
+  const { customer, rows, query, mayAssign, errors } = view;
   const { customerId, name } = customer;
   const base = `/admin/customers/${customerId}`;
+  const path = `${base}/subnets`;
   const columns: readonly Column<SubnetRow>[] = [
     ...SUBNET_COLUMNS,
     ...(mayAssign
@@ -210,10 +223,14 @@ export function customerSubnetsPage(view: CustomerSubnetsView): Page {
       : []),
   ];
   const table = (
-    <Table
+    <List
+      path={path}
+      query={query}
       caption={`Subnets of ${name}`}
       columns={columns}
       rows={rows}
+      holds={({ cidr, region, metro }) => [cidr, region, metro]}
+      noun="subnet"
       keyOf={({ subnetId }) => String(subnetId)}
       empty="No subnets: assign one below, and the customer can disable its addresses."
     />
@@ -225,8 +242,11 @@ export function customerSubnetsPage(view: CustomerSubnetsView): Page {
     parts: { 'subnet-list': table },
     body: (
       <>
-        <CustomerTabs customerId={customerId} path={`${base}/subnets`} />
-        <Live id="subnet-list" topic={`customer:${customerId}`} at={`${base}/subnets`}>
+        <CustomerTabs customerId={customerId} path={path} />
+        <div class="bar">
+          <Filter path={path} query={query} label="CIDR, region or metro" />
+        </div>
+        <Live id="subnet-list" topic={`customer:${customerId}`} at={listAddress(path, query.fields, {})}>
           {table}
         </Live>
         {mayAssign ? <AssignForm base={base} view={view} /> : null}

@@ -6,7 +6,8 @@ import { epochMilliseconds } from '../../../../domain/instants.ts';
 import type { Page } from '../page.ts';
 import { Badge } from '../parts/badge.tsx';
 import { ActionButton, Check, Field, Form, type FormErrors } from '../parts/form.tsx';
-import { type Column, Table } from '../parts/table.tsx';
+import { Filter, List, type ListQuery } from '../parts/list.tsx';
+import type { Column } from '../parts/table.tsx';
 import { Code, When } from '../parts/text.tsx';
 import { CustomerTabs, Once } from './customer-page.tsx';
 
@@ -18,6 +19,7 @@ export const NO_TOKEN_FORM: TokenForm = { label: '', expires: '', allowed_addres
 export type CustomerTokensView = Readonly<{
   customer: Pick<CustomerView, 'customerId' | 'name'>;
   tokens: readonly CustomersToken[];
+  query: ListQuery;
   mayIssue: boolean;
   now: Temporal.Instant;
   values: TokenForm;
@@ -28,9 +30,10 @@ export type CustomerTokensView = Readonly<{
 
 /** The tokens of one customer. */
 export function customerTokensPage(view: CustomerTokensView): Page {
-  const { customer, tokens, mayIssue, now, values, errors, issued } = view;
+  const { customer, tokens, query, mayIssue, now, values, errors, issued } = view;
   const { customerId, name } = customer;
   const base = `/admin/customers/${customerId}`;
+  const path = `${base}/tokens`;
   return {
     title: 'Tokens',
     crumbs: [
@@ -40,9 +43,16 @@ export function customerTokensPage(view: CustomerTokensView): Page {
     ...(Object.keys(errors).length > 0 ? { status: 422 } : {}),
     body: (
       <>
-        <CustomerTabs customerId={customerId} path={`${base}/tokens`} />
+        <CustomerTabs customerId={customerId} path={path} />
         {issued === undefined ? null : <IssuedToken {...issued} />}
-        <Table
+        <div class="bar">
+          <Filter path={path} query={query} label="Label, beginning or id" />
+        </div>
+        <List
+          path={path}
+          query={query}
+          holds={({ label, prefix, tokenId }) => [label, prefix ?? '', tokenId]}
+          noun="token"
           caption={`Tokens of ${name}`}
           columns={[...columnsAt(now), ...(mayIssue ? [actionsColumn(base)] : [])]}
           rows={tokens}
@@ -52,7 +62,7 @@ export function customerTokensPage(view: CustomerTokensView): Page {
         {mayIssue ? (
           <>
             <h2>Issue a token</h2>
-            <TokenFields action={`${base}/tokens`} values={values} errors={errors} />
+            <TokenFields action={path} values={values} errors={errors} />
           </>
         ) : null}
       </>
@@ -62,13 +72,39 @@ export function customerTokensPage(view: CustomerTokensView): Page {
 
 function columnsAt(now: Temporal.Instant): readonly Column<CustomersToken>[] {
   return [
-    { key: 'label', name: 'Label', cell: ({ label }) => (label === '' ? null : label) },
+    {
+      key: 'label',
+      name: 'Label',
+      sortBy: ({ label }) => label || null,
+      cell: ({ label }) => (label === '' ? null : label),
+    },
     { key: 'prefix', name: 'Begins', cell: ({ prefix }) => (prefix === null ? null : <Code>{prefix}</Code>) },
     { key: 'id', name: 'Id', cell: ({ tokenId }) => <Code>{tokenId}</Code> },
-    { key: 'issued', name: 'Issued', cell: ({ issuedAt }) => <When at={issuedAt} now={now} /> },
-    { key: 'used', name: 'Last used', cell: ({ lastUsedHour }) => instantOr('never', lastUsedHour, now) },
-    { key: 'expires', name: 'Ends', cell: ({ expiresAt }) => instantOr('never', expiresAt, now) },
-    { key: 'may', name: 'May', cell: ({ readOnly }) => (readOnly ? 'read' : 'read and change') },
+    {
+      key: 'issued',
+      name: 'Issued',
+      sortBy: ({ issuedAt }) => issuedAt,
+      cell: ({ issuedAt }) => <When at={issuedAt} now={now} />,
+    },
+    { key: 'by', name: 'By', sortBy: ({ issuedBy }) => issuedBy, cell: ({ issuedBy }) => issuedBy },
+    {
+      key: 'used',
+      name: 'Last used',
+      sortBy: ({ lastUsedHour }) => lastUsedHour,
+      cell: ({ lastUsedHour }) => instantOr('never', lastUsedHour, now),
+    },
+    {
+      key: 'expires',
+      name: 'Ends',
+      sortBy: ({ expiresAt }) => expiresAt,
+      cell: ({ expiresAt }) => instantOr('never', expiresAt, now),
+    },
+    {
+      key: 'may',
+      name: 'May',
+      sortBy: ({ readOnly }) => Number(readOnly),
+      cell: ({ readOnly }) => (readOnly ? 'read' : 'read and change'),
+    },
     { key: 'from', name: 'From', cell: ({ allowedAddresses }) => allowedAddresses?.join(', ') ?? 'anywhere' },
     { key: 'state', name: 'State', cell: (token) => <TokenState token={token} now={now} /> },
   ];

@@ -10,6 +10,7 @@ import { isRefusal } from '../../../../kernel/decider.ts';
 import type { CustomerView } from '../../../../projections/ip-control/customer-view.ts';
 import { mayDo } from '../../access.ts';
 import { fieldOf, notFoundPage, type PageAnswer, type PageAsk, type PageRoute } from '../page.ts';
+import { listQueryOf } from '../parts/list.tsx';
 import { customerTokensPage, type CustomerTokensView, NO_TOKEN_FORM, type TokenForm } from './customer-tokens-page.tsx';
 import { type CustomerPagesDependencies, formErrors, refusedPage, withCustomer } from './customers.ts';
 
@@ -50,7 +51,7 @@ export function customerTokenPages(application: TokenPagesDependencies): readonl
 
 async function tokensPage(
   customer: CustomerView,
-  { principal }: PageAsk,
+  { principal, query: fields }: PageAsk,
   application: TokenPagesDependencies,
   shown: Partial<Pick<CustomerTokensView, 'values' | 'errors' | 'issued'>> = {},
 ): Promise<PageAnswer> {
@@ -58,7 +59,9 @@ async function tokensPage(
   if (isRefusal(tokens)) return refusedPage(tokens);
   const mayIssue = mayDo(principal, 'tokens:write');
   const now = application.clock.now();
-  return { page: customerTokensPage({ customer, tokens, mayIssue, now, values: NO_TOKEN_FORM, errors: {}, ...shown }) };
+  const query = listQueryOf(fields, '');
+  const view = { customer, tokens, query, mayIssue, now, values: NO_TOKEN_FORM, errors: {} };
+  return { page: customerTokensPage({ ...view, ...shown }) };
 }
 
 async function issue(customer: CustomerView, ask: PageAsk, application: TokenPagesDependencies): Promise<PageAnswer> {

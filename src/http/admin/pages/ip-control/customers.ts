@@ -1,6 +1,7 @@
 import { createCustomer, DEFAULT_SETTINGS, updateCustomer } from '../../../../application/ip-control/customers.ts';
 import {
   customerById,
+  type CustomerName,
   customerNames,
   customerRows,
   regionNames,
@@ -12,6 +13,7 @@ import {
   customerActivity,
   type CustomerActivityDependencies,
 } from '../../../../application/ip-control/customer-activity.ts';
+import { webhookStandings } from '../../../../application/ip-control/webhook-deliveries.ts';
 import { addSubnet, removeSubnet } from '../../../../application/ip-control/subnets.ts';
 import type { Application } from '../../../../application/application.ts';
 import { isRefusal, type Refusal } from '../../../../kernel/decider.ts';
@@ -19,7 +21,7 @@ import type { CustomerView } from '../../../../projections/ip-control/customer-v
 import { mayDo } from '../../access.ts';
 import { fieldOf, notFoundPage, type PageAnswer, type PageAsk, type PageRoute } from '../page.ts';
 import type { FormErrors } from '../parts/form.tsx';
-import { listQueryOf, pageOfRows } from '../parts/list.tsx';
+import { inOrder, listQueryOf, pageOfRows } from '../parts/list.tsx';
 import { customerFormPage, NameCheck, settingsOfValues, valuesOfForm, valuesOfSettings } from './customer-form.tsx';
 import { customerListPage } from './customer-list.tsx';
 import { customerPage, customerSubnetsPage, type RegionPart, releasePage } from './customer-page.tsx';
@@ -27,6 +29,7 @@ import { customerPage, customerSubnetsPage, type RegionPart, releasePage } from 
 export type CustomerPagesDependencies = CustomerActivityDependencies &
   Pick<Application, 'secrets' | 'ids' | 'clock'> &
   Readonly<{
+    views: Pick<Application['views'], 'webhookDeliveries' | 'webhookDeliveryLog'>;
     /** Resolves when the views show everything that was recorded until now. */
     shown: () => Promise<void>;
   }>;
@@ -181,12 +184,23 @@ async function list(
 ): Promise<PageAnswer> {
   const query = listQueryOf(fields, 'name');
   const found = await customerNames(query.q, application);
-  const sorted = found.toSorted((a, b) => (query.isDescending ? -1 : 1) * a.name.localeCompare(b.name, 'en'));
+  const sorted = inOrder(found, NAME_COLUMNS, query);
   const { shown, next, total } = pageOfRows(sorted, query, ({ customerId }) => String(customerId));
   const rows = await customerRows(shown, application);
   const mayCreate = mayDo(principal, 'customers:write');
-  return { page: customerListPage({ query, rows, total, next, mayCreate, address: request.originalUrl }) };
+  const told = rows.filter(({ customer }) => customer.settings.webhookUrl !== null);
+  const webhooks = await webhookStandings(
+    told.map(({ customer }) => customer.customerId),
+    application,
+  );
+  return { page: customerListPage({ query, rows, webhooks, total, next, mayCreate, address: request.originalUrl }) };
 }
+
+/** What all customers can be sorted by: the directory has it in memory. */
+const NAME_COLUMNS: Parameters<typeof inOrder<CustomerName>>[1] = [
+  { key: 'name', sortBy: ({ name }) => name },
+  { key: 'list', sortBy: ({ listName }) => listName },
+];
 
 async function create(
   { form, context, principal }: PageAsk,
@@ -283,14 +297,17 @@ async function save(
 
 async function subnets(
   customer: CustomerView,
-  { principal }: PageAsk,
+  { principal, query: fields }: PageAsk,
   application: CustomerPagesDependencies,
   values: Readonly<Record<'cidr' | 'region' | 'asn' | 'metro', string>>,
   errors: FormErrors,
 ): Promise<PageAnswer> {
   const [rows, regions] = await Promise.all([subnetRows(customer.customerId, application), regionNames(application)]);
   const mayAssign = mayDo(principal, 'subnets:write');
-  return { page: customerSubnetsPage({ customer, rows, regions: [...regions.values()], mayAssign, values, errors }) };
+  const query = listQueryOf(fields, '');
+  return {
+    page: customerSubnetsPage({ customer, rows, query, regions: [...regions.values()], mayAssign, values, errors }),
+  };
 }
 
 async function assign(

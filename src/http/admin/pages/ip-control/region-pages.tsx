@@ -5,12 +5,14 @@ import type { RegionStanding, RouterStanding } from '../../../../application/ip-
 import type { Crumb, Page } from '../page.ts';
 import { Badge } from '../parts/badge.tsx';
 import { ActionButton, Check, Choice, Field, Form, type FormErrors, TextArea } from '../parts/form.tsx';
+import { Filter, List, listAddress, type ListQuery } from '../parts/list.tsx';
 import { Live } from '../parts/live.tsx';
 import { type Column, Table } from '../parts/table.tsx';
 import { count, When } from '../parts/text.tsx';
 import { commitColumns } from './commit-list.tsx';
 
-export const REGIONS: Crumb = { name: 'Regions', href: '/admin/regions' };
+const PATH = '/admin/regions';
+export const REGIONS: Crumb = { name: 'Regions', href: PATH };
 
 const POLICIES: Readonly<Record<string, string>> = {
   each: 'each router for itself',
@@ -29,6 +31,7 @@ export function routerAt(regionId: number, router: string): string {
 
 export type RegionListView = Readonly<{
   regions: readonly RegionStanding[];
+  query: ListQuery;
   policies: readonly string[];
   mayWrite: boolean;
   values: Readonly<{ name: string; policy: string }>;
@@ -38,38 +41,43 @@ export type RegionListView = Readonly<{
 const sumOf = (routers: readonly RouterStanding[], of: (router: RouterStanding) => number): number =>
   routers.reduce((sum, router) => sum + of(router), 0);
 
+/** A column of a number that comes from a region's routers. */
+function summed(key: string, name: string, of: (router: RouterStanding) => number): Column<RegionStanding> {
+  const sum = ({ routers }: RegionStanding): number => sumOf(routers, of);
+  return { key, name, isNumber: true, sortBy: sum, cell: sum };
+}
+
 const LIST_COLUMNS: readonly Column<RegionStanding>[] = [
-  { key: 'name', name: 'Region', cell: ({ regionId, name }) => <a href={`/admin/regions/${regionId}`}>{name}</a> },
-  { key: 'policy', name: 'Policy', cell: ({ deployPolicy }) => policyText(deployPolicy) },
-  { key: 'routers', name: 'Routers', isNumber: true, cell: ({ routers }) => routers.length },
   {
-    key: 'disabled',
-    name: 'Disabled',
-    isNumber: true,
-    cell: ({ routers }) => sumOf(routers, ({ phase }) => (phase === 'disabled' ? 1 : 0)),
+    key: 'name',
+    name: 'Region',
+    sortBy: ({ name }) => name,
+    cell: ({ regionId, name }) => <a href={`/admin/regions/${regionId}`}>{name}</a>,
   },
   {
-    key: 'drifted',
-    name: 'Drifted lists',
-    isNumber: true,
-    cell: ({ routers }) => sumOf(routers, ({ drifted }) => drifted.length),
+    key: 'policy',
+    name: 'Policy',
+    sortBy: ({ deployPolicy }) => deployPolicy,
+    cell: ({ deployPolicy }) => policyText(deployPolicy),
   },
-  {
-    key: 'unowned',
-    name: 'Lists of no customer',
-    isNumber: true,
-    cell: ({ routers }) => sumOf(routers, ({ unowned }) => unowned.length),
-  },
+  summed('routers', 'Routers', () => 1),
+  summed('disabled', 'Disabled', ({ phase }) => (phase === 'disabled' ? 1 : 0)),
+  summed('drifted', 'Drifted lists', ({ drifted }) => drifted.length),
+  summed('unowned', 'Lists of no customer', ({ unowned }) => unowned.length),
 ];
 
 /** All regions, and a new one. */
-export function regionListPage({ regions, policies, mayWrite, values, errors }: RegionListView): Page {
+export function regionListPage({ regions, query, policies, mayWrite, values, errors }: RegionListView): Page {
   const table = (
-    <Table
+    <List
+      path={PATH}
+      query={query}
       caption="Regions"
       columns={LIST_COLUMNS}
       rows={regions}
+      holds={({ name }) => [name]}
       keyOf={({ regionId }) => String(regionId)}
+      noun="region"
       empty="No regions yet. A region holds the routers that get the same lists: create one, then add its routers."
     />
   );
@@ -79,13 +87,16 @@ export function regionListPage({ regions, policies, mayWrite, values, errors }: 
     parts: { 'region-list': table },
     body: (
       <>
-        <Live id="region-list" topic="routers" at="/admin/regions">
+        <div class="bar">
+          <Filter path={PATH} query={query} label="Name" />
+        </div>
+        <Live id="region-list" topic="routers" at={listAddress(PATH, query.fields, {})}>
           {table}
         </Live>
         {mayWrite ? (
           <>
             <h2>Create a region</h2>
-            <Form action="/admin/regions" errors={errors} submit="Create region">
+            <Form action={PATH} errors={errors} submit="Create region">
               <Field name="name" label="Name" value={values.name} errors={errors} isRequired />
               <PolicyChoice value={values.policy} policies={policies} errors={errors} />
             </Form>
@@ -113,8 +124,24 @@ function PolicyChoice({
   );
 }
 
+function Policy({
+  at,
+  policy,
+  policies,
+  mayWrite,
+}: Readonly<{ at: string; policy: string; policies: readonly string[]; mayWrite: boolean }>): JSX.Element {
+  if (!mayWrite) return <p>{policyText(policy)}</p>;
+  return (
+    <Form action={`${at}/policy`} errors={{}} submit="Save policy">
+      <PolicyChoice value={policy} policies={policies} errors={{}} />
+    </Form>
+  );
+}
+
 export type RegionPageView = Readonly<{
   region: RegionStanding;
+  /** Of the list of its routers. */
+  query: ListQuery;
   commits: readonly LoggedCommit[];
   policies: readonly string[];
   mayWrite: boolean;
@@ -122,16 +149,20 @@ export type RegionPageView = Readonly<{
 }>;
 
 /** One region: how its routers stand, and what went to them last. */
-export function regionPage({ region, commits, policies, mayWrite, now }: RegionPageView): Page {
+export function regionPage({ region, query, commits, policies, mayWrite, now }: RegionPageView): Page {
   const { regionId, name, deployPolicy, routers } = region;
   const at = `/admin/regions/${regionId}`;
   const parts = {
     routers: (
-      <Table
+      <List
+        path={at}
+        query={query}
         caption="Routers"
         columns={routerColumns(regionId, now)}
         rows={routers}
+        holds={({ router, driver }) => [router, driver]}
         keyOf={({ router }) => router}
+        noun="router"
         empty="No routers yet: a commit of this region has nowhere to go until one is added."
       />
     ),
@@ -153,13 +184,14 @@ export function regionPage({ region, commits, policies, mayWrite, now }: RegionP
       <>
         <div class="bar">
           <h2>Routers</h2>
+          <Filter path={at} query={query} label="Name or driver" />
           {mayWrite ? (
             <a class="button" href={`${at}/add-router`}>
               Add router
             </a>
           ) : null}
         </div>
-        <Live id="routers" topic={`region:${regionId}`} at={at}>
+        <Live id="routers" topic={`region:${regionId}`} at={listAddress(at, query.fields, {})}>
           {parts.routers}
         </Live>
         <h2>Latest commits</h2>
@@ -170,13 +202,7 @@ export function regionPage({ region, commits, policies, mayWrite, now }: RegionP
           <a href={`/admin/commits?region=${regionId}`}>All commits of this region</a>
         </p>
         <h2>Policy</h2>
-        {mayWrite ? (
-          <Form action={`${at}/policy`} errors={{}} submit="Save policy">
-            <PolicyChoice value={deployPolicy} policies={policies} errors={{}} />
-          </Form>
-        ) : (
-          <p>{policyText(deployPolicy)}</p>
-        )}
+        <Policy at={at} policy={deployPolicy} policies={policies} mayWrite={mayWrite} />
         {mayWrite && routers.length === 0 ? (
           <>
             <h2>Remove the region</h2>
@@ -193,14 +219,51 @@ function routerColumns(regionId: number, now: Temporal.Instant): readonly Column
   const when = (at: string | null | undefined): JSX.Element | null =>
     at === null || at === undefined ? null : <When at={at} now={now} />;
   return [
-    { key: 'router', name: 'Router', cell: ({ router }) => <a href={routerAt(regionId, router)}>{router}</a> },
-    { key: 'driver', name: 'Driver', cell: ({ driver }) => driver },
-    { key: 'state', name: 'State', cell: (router) => <RouterState router={router} /> },
-    { key: 'repair', name: 'Repair', cell: ({ repair }) => (repair ? 'on' : 'off') },
-    { key: 'drifted', name: 'Drifted lists', isNumber: true, cell: ({ drifted }) => drifted.length },
-    { key: 'unowned', name: 'Lists of no customer', isNumber: true, cell: ({ unowned }) => unowned.length },
-    { key: 'driftedAt', name: 'Last difference', cell: ({ upkeep }) => when(upkeep?.driftedAt) },
-    { key: 'repairedAt', name: 'Last repair', cell: ({ upkeep }) => when(upkeep?.repairedAt) },
+    {
+      key: 'router',
+      name: 'Router',
+      sortBy: ({ router }) => router,
+      cell: ({ router }) => <a href={routerAt(regionId, router)}>{router}</a>,
+    },
+    { key: 'driver', name: 'Driver', sortBy: ({ driver }) => driver, cell: ({ driver }) => driver },
+    {
+      key: 'state',
+      name: 'State',
+      sortBy: ({ phase }) => phase,
+      cell: (router) => <RouterState router={router} />,
+    },
+    {
+      key: 'repair',
+      name: 'Repair',
+      sortBy: ({ repair }) => Number(repair),
+      cell: ({ repair }) => (repair ? 'on' : 'off'),
+    },
+    {
+      key: 'drifted',
+      name: 'Drifted lists',
+      isNumber: true,
+      sortBy: ({ drifted }) => drifted.length,
+      cell: ({ drifted }) => drifted.length,
+    },
+    {
+      key: 'unowned',
+      name: 'Lists of no customer',
+      isNumber: true,
+      sortBy: ({ unowned }) => unowned.length,
+      cell: ({ unowned }) => unowned.length,
+    },
+    {
+      key: 'driftedAt',
+      name: 'Last difference',
+      sortBy: ({ upkeep }) => upkeep?.driftedAt ?? null,
+      cell: ({ upkeep }) => when(upkeep?.driftedAt),
+    },
+    {
+      key: 'repairedAt',
+      name: 'Last repair',
+      sortBy: ({ upkeep }) => upkeep?.repairedAt ?? null,
+      cell: ({ upkeep }) => when(upkeep?.repairedAt),
+    },
   ];
 }
 

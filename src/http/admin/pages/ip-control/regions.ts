@@ -17,6 +17,7 @@ import { isRefusal, type Refusal } from '../../../../kernel/decider.ts';
 import { mayDo } from '../../access.ts';
 import { fieldOf, notFoundPage, type PageAnswer, type PageAsk, type PageRoute } from '../page.ts';
 import type { FormErrors } from '../parts/form.tsx';
+import { listQueryOf } from '../parts/list.tsx';
 import {
   newRouterPage,
   type NewRouterValues,
@@ -96,14 +97,23 @@ export async function withRegion(
 }
 
 async function list(
-  { principal }: PageAsk,
+  { principal, query: fields }: PageAsk,
   application: RegionPagesDependencies,
   values: Readonly<{ name: string; policy: string }>,
   errors: FormErrors,
 ): Promise<PageAnswer> {
   const regions = await regionStandings(application);
   const mayWrite = mayDo(principal, 'regions:write');
-  return { page: regionListPage({ regions, policies: DEPLOY_POLICIES, mayWrite, values, errors }) };
+  return {
+    page: regionListPage({
+      regions,
+      query: listQueryOf(fields, ''),
+      policies: DEPLOY_POLICIES,
+      mayWrite,
+      values,
+      errors,
+    }),
+  };
 }
 
 async function create(ask: PageAsk, application: RegionPagesDependencies): Promise<PageAnswer> {
@@ -123,13 +133,15 @@ function policyOf({ form }: PageAsk) {
 
 async function show(
   region: RegionStanding,
-  { principal }: PageAsk,
+  { principal, query: fields }: PageAsk,
   application: RegionPagesDependencies,
 ): Promise<PageAnswer> {
   const commits = await latestCommits(region, COMMITS_SHOWN, application);
   const mayWrite = mayDo(principal, 'regions:write');
   const now = application.clock.now();
-  return { page: regionPage({ region, commits, policies: DEPLOY_POLICIES, mayWrite, now }) };
+  return {
+    page: regionPage({ region, query: listQueryOf(fields, ''), commits, policies: DEPLOY_POLICIES, mayWrite, now }),
+  };
 }
 
 async function choosePolicy(

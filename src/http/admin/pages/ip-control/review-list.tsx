@@ -3,9 +3,9 @@ import type { JSX } from 'preact';
 import { REVIEW_STAGES, type ReviewRow, type ReviewStage } from '../../../../application/ip-control/review-queue.ts';
 import type { Page } from '../page.ts';
 import { Badge, type State } from '../parts/badge.tsx';
-import { Filter, type ListQuery, Pager } from '../parts/list.tsx';
+import { Filter, List, type ListQuery } from '../parts/list.tsx';
 import { Live } from '../parts/live.tsx';
-import { type Column, Table } from '../parts/table.tsx';
+import type { Column } from '../parts/table.tsx';
 import { Code, When } from '../parts/text.tsx';
 
 const PATH = '/admin/whitelist';
@@ -29,44 +29,55 @@ export function reviewColumns(now: Temporal.Instant): readonly Column<ReviewRow>
     {
       key: 'input',
       name: 'Asked for',
+      sortBy: ({ request }) => request.input,
       cell: ({ request }) => (
         <a href={`${PATH}/${request.requestId}`}>
           <Code>{request.input}</Code>
         </a>
       ),
     },
-    { key: 'customer', name: 'Customer', cell: ({ customer }) => customer },
-    { key: 'addresses', name: 'Addresses', isNumber: true, cell: ({ addresses }) => addresses },
+    { key: 'customer', name: 'Customer', sortBy: ({ customer }) => customer, cell: ({ customer }) => customer },
+    {
+      key: 'addresses',
+      name: 'Addresses',
+      isNumber: true,
+      sortBy: ({ addresses }) => addresses,
+      cell: ({ addresses }) => addresses,
+    },
     { key: 'regions', name: 'Regions', cell: ({ regions }) => regions.join(', ') },
-    { key: 'age', name: 'Submitted', cell: ({ request }) => <When at={request.submitted.at} now={now} /> },
-    { key: 'stage', name: 'State', cell: ({ stage }) => <StageBadge stage={stage} /> },
+    {
+      key: 'age',
+      name: 'Submitted',
+      sortBy: ({ request }) => request.submitted.at,
+      cell: ({ request }) => <When at={request.submitted.at} now={now} />,
+    },
+    { key: 'stage', name: 'State', sortBy: ({ stage }) => stage, cell: ({ stage }) => <StageBadge stage={stage} /> },
   ];
 }
 
 export type ReviewListView = Readonly<{
   query: ListQuery;
   stage: ReviewStage | undefined;
+  /** All that fit the filter. */
   rows: readonly ReviewRow[];
-  total: number;
-  next: string | undefined;
   now: Temporal.Instant;
   /** Where this very page is, with its filter. */
   address: string;
 }>;
 
 /** The queue of requests that wait for a review; by its filter, all the others. */
-export function reviewListPage({ query, stage, rows, total, next, now, address }: ReviewListView): Page {
+export function reviewListPage({ query, stage, rows, now, address }: ReviewListView): Page {
   const table = (
-    <>
-      <Table
-        caption="Whitelist requests"
-        columns={reviewColumns(now)}
-        rows={rows}
-        keyOf={({ request }) => request.requestId}
-        empty={emptyOf(query, stage)}
-      />
-      <Pager path={PATH} query={query} next={next} total={total} noun="request" />
-    </>
+    <List
+      path={PATH}
+      query={query}
+      caption="Whitelist requests"
+      columns={reviewColumns(now)}
+      rows={rows}
+      keyOf={({ request }) => request.requestId}
+      noun="request"
+      empty={emptyOf(query, stage)}
+    />
   );
   return {
     title: 'Whitelist review',

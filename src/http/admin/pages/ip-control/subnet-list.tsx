@@ -2,7 +2,7 @@ import type { JSX } from 'preact';
 import type { ListedSubnet, SubnetListRow } from '../../../../application/ip-control/subnet-maps.ts';
 import type { Page } from '../page.ts';
 import { Badge } from '../parts/badge.tsx';
-import { Filter, type ListQuery, Pager } from '../parts/list.tsx';
+import { Filter, type ListQuery, Pager, sortingOf } from '../parts/list.tsx';
 import { Live } from '../parts/live.tsx';
 import { type Column, Table } from '../parts/table.tsx';
 import { Code, count } from '../parts/text.tsx';
@@ -13,13 +13,19 @@ const COLUMNS: readonly Column<SubnetListRow>[] = [
   {
     key: 'subnet',
     name: 'Subnet',
+    sortBy: ({ cidr }) => cidr,
     cell: ({ subnetId, cidr }) => (
       <a href={`${PATH}/${subnetId}`}>
         <Code>{cidr}</Code>
       </a>
     ),
   },
-  { key: 'customer', name: 'Customer', cell: ({ customer }) => <CustomerLink customer={customer} /> },
+  {
+    key: 'customer',
+    name: 'Customer',
+    sortBy: ({ customer }) => customer.name,
+    cell: ({ customer }) => <CustomerLink customer={customer} />,
+  },
   { key: 'region', name: 'Region', cell: ({ region }) => region },
   { key: 'asn', name: 'AS', isNumber: true, cell: ({ asn }) => String(asn) },
   { key: 'metro', name: 'Metro', cell: ({ metro }) => metro },
@@ -48,7 +54,7 @@ export type SubnetListView = Readonly<{
   address: string;
 }>;
 
-/** All subnets, in the order of their addresses. */
+/** All subnets, in the order of their addresses or of their customers' names. */
 export function subnetListPage({ query, rows, total, next, address }: SubnetListView): Page {
   const table = (
     <>
@@ -57,6 +63,7 @@ export function subnetListPage({ query, rows, total, next, address }: SubnetList
         columns={COLUMNS}
         rows={rows}
         keyOf={({ subnetId }) => String(subnetId)}
+        sorting={sortingOf(PATH, query)}
         empty={
           query.q === ''
             ? 'No subnets yet. One is assigned to a customer on its tab Subnets.'

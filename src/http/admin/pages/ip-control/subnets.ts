@@ -3,6 +3,7 @@ import { customerById, regionNames } from '../../../../application/ip-control/cu
 import { instantNamed } from '../../../../application/ip-control/history.ts';
 import {
   blockOfSubnet,
+  type ListedSubnet,
   MAP_LOOKS,
   openSubnetHistories,
   type SubnetHistories,
@@ -11,7 +12,7 @@ import {
 } from '../../../../application/ip-control/subnet-maps.ts';
 import { isRefusal } from '../../../../kernel/decider.ts';
 import { fieldOf, notFoundPage, type PageAnswer, type PageAsk, type PageRoute } from '../page.ts';
-import { listQueryOf, pageOfRows, ROWS_MAX } from '../parts/list.tsx';
+import { inOrder, listQueryOf, pageOfRows, ROWS_MAX } from '../parts/list.tsx';
 import { subnetListPage } from './subnet-list.tsx';
 import { addressOfStep, subnetPage } from './subnet-page.tsx';
 
@@ -35,7 +36,12 @@ export function subnetPages(application: SubnetPagesDependencies): readonly Page
 async function list({ query: fields, request }: PageAsk, application: SubnetPagesDependencies): Promise<PageAnswer> {
   const query = listQueryOf(fields, 'subnet');
   const found = await subnetNames(query.q, application);
-  const { shown, next, total } = pageOfRows(found, query, ({ subnetId }) => String(subnetId));
+  const places = new Map(found.map(({ subnetId }, place) => [subnetId, place]));
+  const columns: Parameters<typeof inOrder<ListedSubnet>>[1] = [
+    { key: 'subnet', sortBy: ({ subnetId }) => places.get(subnetId) ?? null },
+    { key: 'customer', sortBy: ({ customer }) => customer.name },
+  ];
+  const { shown, next, total } = pageOfRows(inOrder(found, columns, query), query, ({ subnetId }) => String(subnetId));
   const rows = await subnetListRows(shown, application);
   return { page: subnetListPage({ query, rows, total, next, address: request.originalUrl }) };
 }

@@ -18,7 +18,7 @@ import { mayDo } from '../../access.ts';
 import { evidenceHeaders, sendEvidence } from '../../evidence.ts';
 import { fieldOf, type Message, notFoundPage, type PageAnswer, type PageAsk, type PageRoute } from '../page.ts';
 import type { FormErrors } from '../parts/form.tsx';
-import { listQueryOf, pageOfRows } from '../parts/list.tsx';
+import { listQueryOf } from '../parts/list.tsx';
 import { exact } from '../parts/text.tsx';
 import { reviewListPage } from './review-list.tsx';
 import { reviewPage } from './review-page.tsx';
@@ -78,10 +78,8 @@ async function list({ query: fields, request }: PageAsk, application: WhitelistP
   const asked = fieldOf(fields, 'stage') || 'waiting';
   const stage = REVIEW_STAGES.find((known) => known === asked);
   const rows = await reviewRows({ stage, text: query.q }, application);
-  const page = pageOfRows(rows, query, (row) => row.request.requestId);
-  const { shown, total, next } = page;
   const now = application.clock.now();
-  return { page: reviewListPage({ query, stage, rows: shown, total, next, now, address: request.originalUrl }) };
+  return { page: reviewListPage({ query, stage, rows, now, address: request.originalUrl }) };
 }
 
 async function withReview(

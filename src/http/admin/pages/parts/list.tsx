@@ -1,7 +1,7 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { type Fields, fieldOf } from '../page.ts';
 import { countOf } from './text.tsx';
-import type { Sorting } from './table.tsx';
+import { type Column, type Sorting, type SortKey, Table } from './table.tsx';
 
 /** The rows of one page of a list. */
 export const ROWS_MAX = 100;
@@ -52,6 +52,71 @@ export function pageOfRows<R>(
     next: at + shown.length < rows.length && last !== undefined ? keyOf(last) : undefined,
     total: rows.length,
   };
+}
+
+const TEXTS = new Intl.Collator('en', { numeric: true });
+
+function compareKeys(a: SortKey, b: SortKey): number {
+  if (typeof a === 'string' && typeof b === 'string') return TEXTS.compare(a, b);
+  if (a === null || b === null || a === b) return 0;
+  return a < b ? -1 : 1;
+}
+
+/** Rows in the order that was asked for; those without a key come last, and a name that no column has changes nothing. */
+export function inOrder<R>(
+  rows: readonly R[],
+  columns: readonly Pick<Column<R>, 'key' | 'sortBy'>[],
+  { sort, isDescending }: Pick<ListQuery, 'sort' | 'isDescending'>,
+): readonly R[] {
+  const by = columns.find(({ key }) => key === sort)?.sortBy;
+  if (by === undefined) return rows;
+  const [known, unknown] = [rows.filter((row) => by(row) !== null), rows.filter((row) => by(row) === null)];
+  const sorted = known.toSorted((a, b) => (isDescending ? -1 : 1) * compareKeys(by(a), by(b)));
+  return [...sorted, ...unknown];
+}
+
+/** A list whose rows are all in memory: what holds the text of its filter, in the order that was asked for, a page of it. */
+export function List<R>({
+  path,
+  query,
+  rows,
+  holds,
+  columns,
+  keyOf,
+  caption,
+  noun,
+  empty,
+}: Readonly<{
+  path: string;
+  query: ListQuery;
+  rows: readonly R[];
+  /** What the filter looks into; without it the rows are those that it has left. */
+  holds?: (row: R) => readonly string[];
+  columns: readonly Column<R>[];
+  keyOf: (row: R) => string;
+  caption: string;
+  noun: string;
+  empty: string;
+}>): JSX.Element {
+  const wanted = query.q.toLowerCase();
+  const left =
+    holds === undefined ? rows : rows.filter((row) => holds(row).some((text) => text.toLowerCase().includes(wanted)));
+  const { shown, next, total } = pageOfRows(inOrder(left, columns, query), query, keyOf);
+  return (
+    <>
+      <Table
+        caption={caption}
+        columns={columns}
+        rows={shown}
+        keyOf={keyOf}
+        sorting={sortingOf(path, query)}
+        empty={
+          holds === undefined || wanted === '' || rows.length === 0 ? empty : `No ${noun} here has “${query.q}” in it.`
+        }
+      />
+      <Pager path={path} query={query} next={next} total={total} noun={noun} />
+    </>
+  );
 }
 
 /** A list's filter: a form that is sent as an address, so that it can be shared and Back brings it back. */

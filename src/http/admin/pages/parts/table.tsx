@@ -1,6 +1,9 @@
 import type { JSX } from 'preact';
 import { Count } from './text.tsx';
 
+/** What rows are sorted by; `null` is behind everything else. */
+export type SortKey = string | number | bigint | null;
+
 /** A column: what it is called, what a row shows in it, and how. */
 export type Column<R> = Readonly<{
   /** Sorted by this name, where the list can be. */
@@ -11,7 +14,8 @@ export type Column<R> = Readonly<{
   isNumber?: true;
   /** Its heading is for those who don't see the table: a column of buttons. */
   isHeadingHidden?: true;
-  sorts?: true;
+  /** Where the list can be sorted by it: by what. */
+  sortBy?: (row: R) => SortKey;
 }>;
 
 /** How a list is sorted, and the address of the same list sorted otherwise. */
@@ -63,7 +67,7 @@ export function Table<R>({ caption, columns, rows, keyOf, sorting, empty }: Tabl
 }
 
 function Heading<R>({
-  column: { key, name, isNumber, isHeadingHidden, sorts },
+  column: { key, name, isNumber, isHeadingHidden, sortBy },
   sorting,
 }: Readonly<{ column: Column<R>; sorting: Sorting | undefined }>): JSX.Element {
   const className = isNumber === true ? 'number' : undefined;
@@ -74,7 +78,7 @@ function Heading<R>({
       </th>
     );
   }
-  if (sorts !== true || sorting === undefined) {
+  if (sortBy === undefined || sorting === undefined) {
     return (
       <th scope="col" class={className}>
         {name}

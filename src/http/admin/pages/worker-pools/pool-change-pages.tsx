@@ -3,7 +3,7 @@ import type { WorkerPoolView } from '../../../../projections/worker-pools/worker
 import type { Page } from '../page.ts';
 import { Field, Form, type FormErrors, TextArea } from '../parts/form.tsx';
 import { countOf } from '../parts/text.tsx';
-import { addressOf, LIST, PATH } from './pool-parts.tsx';
+import { addressOf, LIST, NEW, PATH } from './pool-parts.tsx';
 
 const ROWS = 24;
 
@@ -31,7 +31,7 @@ export function newPoolPage({
     crumbs: [LIST],
     ...(Object.keys(errors).length > 0 ? { status: 422 } : {}),
     body: (
-      <Form action={`${PATH}/new`} errors={documentErrors(errors)} submit="Create pool" cancel={PATH}>
+      <Form action={NEW} errors={documentErrors(errors)} submit="Create pool" cancel={PATH}>
         <Field name="name" label="Name" value={name} errors={errors} isRequired />
         <TextArea
           name="document"

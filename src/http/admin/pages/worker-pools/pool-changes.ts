@@ -25,6 +25,8 @@ export type PoolChangesDependencies = Pick<
 /** Where a pool's page is. */
 export const poolOf = ({ record }: WorkerPoolView): string => addressOf(record.name);
 
+export const NO_POOL = notFoundPage('There is no such worker pool.');
+
 /** Makes pages of one pool; a pool that is not there is told as such. */
 export function onePool(
   application: Pick<PoolChangesDependencies, 'catchUp'> & Pick<PoolChangesDependencies, 'views'>,
@@ -40,24 +42,24 @@ export function onePool(
     scope,
     handle: async (ask) => {
       const pool = await showPool(ask.params['pool'] ?? '', application);
-      return isRefusal(pool) ? notFoundPage('There is no such worker pool.') : work(pool, ask);
+      return isRefusal(pool) ? NO_POOL : work(pool, ask);
     },
   });
 }
 
-/** Pools are created, edited and deleted, and their workers ended. What has a name of its own comes before what any pool may be called. */
+/** Pools are created, edited and deleted, and their workers ended. */
 export function poolChangePages(application: PoolChangesDependencies): readonly PageRoute[] {
   const one = onePool(application);
   return [
     {
       method: 'GET',
-      path: '/worker-pools/new',
+      path: '/new-worker-pool',
       scope: 'pools:write',
       handle: () => askForPool({ name: '', document: '', errors: {} }, application),
     },
     {
       method: 'POST',
-      path: '/worker-pools/new',
+      path: '/new-worker-pool',
       scope: 'pools:write',
       handle: (ask) => create(ask, application),
     },

@@ -2,16 +2,18 @@ import type { ArchitectureRow } from '../../../../application/worker-pools/pool-
 import type { PoolUsage } from '../../../../application/worker-pools/pool-usage.ts';
 import type { WorkerPoolView } from '../../../../projections/worker-pools/worker-pool-view.ts';
 import type { Page } from '../page.ts';
+import { Filter, List, listAddress, type ListQuery } from '../parts/list.tsx';
 import { Live } from '../parts/live.tsx';
 import { type Column, Table } from '../parts/table.tsx';
 import { count } from '../parts/text.tsx';
-import { addressOf, hours, mostOf, ofMost, PATH, PoolState, targetOf } from './pool-parts.tsx';
+import { addressOf, hours, mostOf, NEW, ofMost, PATH, PoolState, targetOf } from './pool-parts.tsx';
 
 export type PoolRow = Readonly<{ pool: WorkerPoolView; usage: PoolUsage }>;
 
 export type PoolListView = Readonly<{
   architectures: readonly ArchitectureRow[];
   rows: readonly PoolRow[];
+  query: ListQuery;
   mayWrite: boolean;
 }>;
 
@@ -23,32 +25,45 @@ const ARCHITECTURE_COLUMNS: readonly Column<ArchitectureRow>[] = [
   { key: 'waiting', name: 'Work waiting', isNumber: true, cell: ({ waiting }) => waiting },
 ];
 
+/** A column of words of a pool's record. */
+function named(key: string, name: string, of: (record: WorkerPoolView['record']) => string): Column<PoolRow> {
+  return { key, name, sortBy: ({ pool }) => of(pool.record), cell: ({ pool }) => of(pool.record) };
+}
+
 const POOL_COLUMNS: readonly Column<PoolRow>[] = [
   {
     key: 'pool',
     name: 'Pool',
+    sortBy: ({ pool }) => pool.record.name,
     cell: ({ pool: { record } }) => <a href={addressOf(record.name)}>{record.name}</a>,
   },
-  { key: 'state', name: 'State', cell: ({ pool }) => <PoolState pool={pool} /> },
-  { key: 'provider', name: 'Provider', cell: ({ pool: { record } }) => record.specifications.provider_type },
-  { key: 'account', name: 'Account', cell: ({ pool: { record } }) => record.provider_account },
-  { key: 'architectures', name: 'Architectures', cell: ({ pool: { record } }) => record.architectures.join(', ') },
+  {
+    key: 'state',
+    name: 'State',
+    sortBy: ({ pool: { record, failure } }) => Number(record.enabled) + Number(failure !== null),
+    cell: ({ pool }) => <PoolState pool={pool} />,
+  },
+  named('provider', 'Provider', ({ specifications }) => specifications.provider_type),
+  named('account', 'Account', ({ provider_account: account }) => account),
+  named('architectures', 'Architectures', ({ architectures }) => architectures.join(', ')),
   {
     key: 'active',
     name: 'Active',
     isNumber: true,
+    sortBy: ({ pool }) => pool.active.length,
     cell: ({ pool: { active, record } }) => ofMost(count(active.length), mostOf(record.limits.max_active_instances)),
   },
   {
     key: 'hours',
     name: 'Hours this month',
     isNumber: true,
+    sortBy: ({ usage }) => usage.used_seconds,
     cell: ({ usage }) => ofMost(hours(usage.used_seconds), targetOf(usage.target_max_seconds_per_month)),
   },
 ];
 
 /** All pools, and how the workers of each architecture stand. */
-export function poolListPage({ architectures, rows, mayWrite }: PoolListView): Page {
+export function poolListPage({ architectures, rows, query, mayWrite }: PoolListView): Page {
   const tables = (
     <>
       <h2>By architecture</h2>
@@ -60,10 +75,14 @@ export function poolListPage({ architectures, rows, mayWrite }: PoolListView): P
         empty="No worker is connected and no work waits."
       />
       <h2>Pools</h2>
-      <Table
+      <List
+        path={PATH}
+        query={query}
         caption="Worker pools"
         columns={POOL_COLUMNS}
         rows={rows}
+        holds={({ pool: { record } }) => [record.name, record.provider_account, ...record.architectures]}
+        noun="pool"
         keyOf={({ pool }) => pool.record.name}
         empty="No pools yet. One is created here, by “edgeward worker_pool create”, or by the administration API."
       />
@@ -74,14 +93,15 @@ export function poolListPage({ architectures, rows, mayWrite }: PoolListView): P
     parts: { pools: tables },
     body: (
       <>
-        {mayWrite ? (
-          <p>
-            <a class="button primary" href={`${PATH}/new`}>
+        <div class="bar">
+          <Filter path={PATH} query={query} label="Name, account or architecture" />
+          {mayWrite ? (
+            <a class="button primary" href={NEW}>
               New pool
             </a>
-          </p>
-        ) : null}
-        <Live id="pools" topic="pools" at={PATH}>
+          ) : null}
+        </div>
+        <Live id="pools" topic="pools" at={listAddress(PATH, query.fields, {})}>
           {tables}
         </Live>
       </>

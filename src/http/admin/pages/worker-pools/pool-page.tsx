@@ -1,23 +1,29 @@
 import type { Temporal } from '@js-temporal/polyfill';
 import type { JSX } from 'preact';
 import type { PoolDecision } from '../../../../application/worker-pools/pool-overview.ts';
-import type { PoolUsage } from '../../../../application/worker-pools/pool-usage.ts';
+import type { PoolDay, PoolUsage } from '../../../../application/worker-pools/pool-usage.ts';
 import type { WorkerNow } from '../../../../application/worker-pools/workers.ts';
 import type { WorkerPoolView } from '../../../../projections/worker-pools/worker-pool-view.ts';
 import type { Page } from '../page.ts';
 import { Badge, Note } from '../parts/badge.tsx';
 import { Facts } from '../parts/facts.tsx';
 import { ActionButton, Field, Form, type FormErrors } from '../parts/form.tsx';
+import { List, listAddress, type ListQuery } from '../parts/list.tsx';
 import { Live } from '../parts/live.tsx';
 import { type Column, Table } from '../parts/table.tsx';
 import { Code, count, exact, Short, span, When } from '../parts/text.tsx';
+import { DayBars } from './day-bars.tsx';
 import { addressOf, hours, LIST, mostOf, ofMost, PoolState } from './pool-parts.tsx';
 
 export type PoolPageView = Readonly<{
   pool: WorkerPoolView;
   /** Of this month, and of those before it, the newest first. */
   usage: readonly PoolUsage[];
+  /** A month of days, the oldest first. */
+  days: readonly PoolDay[];
   workers: readonly WorkerNow[];
+  /** Of the list of its workers. */
+  query: ListQuery;
   decisions: readonly PoolDecision[];
   mayWrite: boolean;
   mayOperate: boolean;
@@ -51,7 +57,7 @@ export function poolPage(view: PoolPageView): Page {
             </a>
           ) : null}
         </div>
-        <Live id="pool" topic={`pool:${name}`} at={base}>
+        <Live id="pool" topic={`pool:${name}`} at={listAddress(base, view.query.fields, {})}>
           {standing}
         </Live>
         {mayOperate ? (
@@ -86,7 +92,7 @@ function SwitchPool({ pool: { record }, base }: Readonly<{ pool: WorkerPoolView;
 }
 
 function PoolStanding({ view }: Readonly<{ view: PoolPageView }>): JSX.Element {
-  const { pool, now, usage } = view;
+  const { pool, now, usage, days } = view;
   const { record, active, scopes, failure, createdAt } = pool;
   return (
     <>
@@ -106,6 +112,8 @@ function PoolStanding({ view }: Readonly<{ view: PoolPageView }>): JSX.Element {
         />
         <Usage usage={usage} />
       </div>
+      <h2>Hours a day</h2>
+      <DayBars days={days} />
       <h2>Decisions</h2>
       <Table
         caption="Decisions about instances"
@@ -213,19 +221,31 @@ function Decided({ decision: { data } }: Readonly<{ decision: PoolDecision }>): 
   );
 }
 
-function Workers({ view: { workers, mayOperate, now } }: Readonly<{ view: PoolPageView }>): JSX.Element {
+function Workers({ view: { pool, query, workers, mayOperate, now } }: Readonly<{ view: PoolPageView }>): JSX.Element {
   const columns: readonly Column<WorkerNow>[] = [
-    { key: 'name', name: 'Worker', cell: ({ view: { worker } }) => <Code>{worker}</Code> },
-    { key: 'phase', name: 'Phase', cell: ({ view: worker }) => <Phase worker={worker} /> },
+    {
+      key: 'name',
+      name: 'Worker',
+      sortBy: ({ view: { worker } }) => worker,
+      cell: ({ view: { worker } }) => <Code>{worker}</Code>,
+    },
+    {
+      key: 'phase',
+      name: 'Phase',
+      sortBy: ({ view: { phase } }) => phase,
+      cell: ({ view: worker }) => <Phase worker={worker} />,
+    },
     { key: 'run', name: 'Run', cell: ({ view: { run } }) => (run === null ? null : <Short>{run}</Short>) },
     {
       key: 'runtime',
       name: 'Runs for',
+      sortBy: ({ runtimeSeconds }) => runtimeSeconds,
       cell: ({ runtimeSeconds }) => (runtimeSeconds === null ? null : span(runtimeSeconds * 1000)),
     },
     {
       key: 'task',
       name: 'Task',
+      sortBy: ({ view: { task } }) => task?.task ?? null,
       cell: ({ view: { task } }) => (task === null ? null : `${task.task} of ${task.scope}`),
     },
     {
@@ -240,7 +260,10 @@ function Workers({ view: { workers, mayOperate, now } }: Readonly<{ view: PoolPa
     ...(mayOperate ? [TERMINATE] : []),
   ];
   return (
-    <Table
+    <List
+      path={addressOf(pool.record.name)}
+      query={query}
+      noun="worker"
       caption="Workers"
       columns={columns}
       rows={workers}

@@ -5,6 +5,8 @@ import { count } from '../parts/text.tsx';
 
 /** Where all pools are. */
 export const PATH = '/admin/worker-pools';
+/** Where a new one is made: beside the pools, among which any name may be. */
+export const NEW = '/admin/new-worker-pool';
 /** The first step of the way to a pool. */
 export const LIST = { name: 'Worker pools', href: PATH } as const;
 const SECONDS_PER_HOUR = 3_600;

@@ -1,7 +1,7 @@
 import type { Application } from '../../../../application/application.ts';
 import { architectureRows, poolDecisions } from '../../../../application/worker-pools/pool-overview.ts';
-import { poolUsage, type PoolUsage } from '../../../../application/worker-pools/pool-usage.ts';
-import { editPool, listPools } from '../../../../application/worker-pools/pools.ts';
+import { poolDays, poolUsage, type PoolUsage } from '../../../../application/worker-pools/pool-usage.ts';
+import { editPool, listPools, showPool } from '../../../../application/worker-pools/pools.ts';
 import { launchWorkers, listWorkers } from '../../../../application/worker-pools/workers.ts';
 import { type Month, monthBounds, monthOf } from '../../../../domain/worker-pools/months.ts';
 import { isRefusal } from '../../../../kernel/decider.ts';
@@ -9,8 +9,18 @@ import type { WorkerPoolView } from '../../../../projections/worker-pools/worker
 import { mayDo } from '../../access.ts';
 import { fieldOf, type PageAnswer, type PageAsk, type PageRoute } from '../page.ts';
 import type { FormErrors } from '../parts/form.tsx';
+import { listQueryOf } from '../parts/list.tsx';
 import { poolListPage } from './pool-list.tsx';
-import { type PoolChangesDependencies, notDone, onePool, poolChangePages, poolOf, sentence } from './pool-changes.ts';
+import {
+  NO_POOL,
+  type PoolChangesDependencies,
+  notDone,
+  onePool,
+  poolChangePages,
+  poolOf,
+  sentence,
+} from './pool-changes.ts';
+import { NEW } from './pool-parts.tsx';
 import { poolPage } from './pool-page.tsx';
 
 export type PoolPagesDependencies = PoolChangesDependencies &
@@ -27,14 +37,25 @@ export function poolPages(application: PoolPagesDependencies): readonly PageRout
   return [
     { method: 'GET', path: '/worker-pools', scope: 'read', handle: (ask) => list(ask, application) },
     ...poolChangePages(application),
-    one('GET', '', 'read', (pool, ask) => show(pool, ask, application)),
+    {
+      method: 'GET',
+      path: '/worker-pools/{pool}',
+      scope: 'read',
+      handle: async (ask) => {
+        const name = ask.params['pool'] ?? '';
+        const pool = await showPool(name, application);
+        if (!isRefusal(pool)) return show(pool, ask, application);
+        // The form of a new pool was here once: where no pool is called so, links that were kept lead to it.
+        return name === 'new' ? { goTo: NEW } : NO_POOL;
+      },
+    },
     one('POST', '/enable', 'pools:write', (pool, ask) => enable(pool, true, ask, application)),
     one('POST', '/disable', 'pools:write', (pool, ask) => enable(pool, false, ask, application)),
     one('POST', '/launch', 'pools:operate', (pool, ask) => launch(pool, ask, application)),
   ];
 }
 
-async function list({ principal }: PageAsk, application: PoolPagesDependencies): Promise<PageAnswer> {
+async function list({ principal, query }: PageAsk, application: PoolPagesDependencies): Promise<PageAnswer> {
   const pools = await listPools(application);
   const [month = ''] = monthsBefore(application, 1);
   const [architectures, used] = await Promise.all([
@@ -45,7 +66,14 @@ async function list({ principal }: PageAsk, application: PoolPagesDependencies):
     const usage = used[index];
     return usage === undefined || isRefusal(usage) ? [] : [{ pool, usage }];
   });
-  return { page: poolListPage({ architectures, rows, mayWrite: mayDo(principal, 'pools:write') }) };
+  return {
+    page: poolListPage({
+      architectures,
+      rows,
+      query: listQueryOf(query, ''),
+      mayWrite: mayDo(principal, 'pools:write'),
+    }),
+  };
 }
 
 /** This month and those before it, the newest first. */
@@ -57,13 +85,14 @@ function monthsBefore({ clock }: Pick<Application, 'clock'>, many: number): read
 
 async function show(
   pool: WorkerPoolView,
-  { principal }: PageAsk,
+  { principal, query }: PageAsk,
   application: PoolPagesDependencies,
   errors: FormErrors = {},
 ): Promise<PageAnswer> {
   const { name } = pool.record;
-  const [usage, workers, decisions] = await Promise.all([
+  const [usage, days, workers, decisions] = await Promise.all([
     Promise.all(monthsBefore(application, MONTHS_SHOWN).map((month) => poolUsage(name, month, application))),
+    poolDays(name, application),
     listWorkers({ pool: name }, application),
     poolDecisions(name, DECISIONS_SHOWN, application),
   ]);
@@ -71,7 +100,9 @@ async function show(
     page: poolPage({
       pool,
       usage: usage.filter((month): month is PoolUsage => !isRefusal(month)).filter(isOfInterest),
+      days,
       workers,
+      query: listQueryOf(query, ''),
       decisions,
       mayWrite: mayDo(principal, 'pools:write'),
       mayOperate: mayDo(principal, 'pools:operate'),

@@ -4,6 +4,7 @@ import type { ScopeView } from '../../../../projections/worker-pools/scope-view.
 import type { Page } from '../page.ts';
 import { Badge } from '../parts/badge.tsx';
 import { Field, Form, type FormErrors } from '../parts/form.tsx';
+import { Filter, List, listAddress, type ListQuery } from '../parts/list.tsx';
 import { Live } from '../parts/live.tsx';
 import { type Column, Table } from '../parts/table.tsx';
 import { count, When } from '../parts/text.tsx';
@@ -20,16 +21,36 @@ type PoolOfScope = Readonly<{ pool: string; priority: number; limits: Limits; ho
 type Limits = ScopeView['pools'][string]['limits'];
 
 const COLUMNS: readonly Column<ScopeRow>[] = [
-  { key: 'scope', name: 'Scope', cell: ({ scope: { scope } }) => <a href={addressOf(scope)}>{scope}</a> },
-  { key: 'pools', name: 'Pools', cell: ({ scope: { pools } }) => Object.keys(pools).toSorted().join(', ') || null },
+  {
+    key: 'scope',
+    name: 'Scope',
+    sortBy: ({ scope: { scope } }) => scope,
+    cell: ({ scope: { scope } }) => <a href={addressOf(scope)}>{scope}</a>,
+  },
+  {
+    key: 'pools',
+    name: 'Pools',
+    sortBy: ({ scope: { pools } }) => Object.keys(pools).length,
+    cell: ({ scope: { pools } }) => Object.keys(pools).toSorted().join(', ') || null,
+  },
   {
     key: 'hours',
     name: 'Task hours this month',
     isNumber: true,
-    cell: ({ hours }) => decimal([...hours.values()].reduce((sum, own) => sum + own, 0)),
+    sortBy: ({ hours }) => sumOf(hours),
+    cell: ({ hours }) => decimal(sumOf(hours)),
   },
-  { key: 'waits', name: 'Work that no pool takes', cell: ({ scope }) => <Refused scope={scope} /> },
+  {
+    key: 'waits',
+    name: 'Work that no pool takes',
+    sortBy: ({ scope: { refused } }) => Object.keys(refused).length,
+    cell: ({ scope }) => <Refused scope={scope} />,
+  },
 ];
+
+function sumOf(hours: ScopeRow['hours']): number {
+  return [...hours.values()].reduce((sum, own) => sum + own, 0);
+}
 
 function decimal(hours: number): string {
   const tenths = Math.round(hours * 10);
@@ -43,9 +64,13 @@ function Refused({ scope: { refused } }: Readonly<{ scope: ScopeView }>): JSX.El
 }
 
 /** All scopes. */
-export function scopeListPage({ rows }: Readonly<{ rows: readonly ScopeRow[] }>): Page {
+export function scopeListPage({ rows, query }: Readonly<{ rows: readonly ScopeRow[]; query: ListQuery }>): Page {
   const table = (
-    <Table
+    <List
+      path={PATH}
+      query={query}
+      holds={({ scope: { scope, pools } }) => [scope, ...Object.keys(pools)]}
+      noun="scope"
       caption="Scopes"
       columns={COLUMNS}
       rows={rows}
@@ -57,9 +82,14 @@ export function scopeListPage({ rows }: Readonly<{ rows: readonly ScopeRow[] }>)
     title: 'Scopes',
     parts: { scopes: table },
     body: (
-      <Live id="scopes" topic="pools" at={PATH}>
-        {table}
-      </Live>
+      <>
+        <div class="bar">
+          <Filter path={PATH} query={query} label="Scope or pool" />
+        </div>
+        <Live id="scopes" topic="pools" at={listAddress(PATH, query.fields, {})}>
+          {table}
+        </Live>
+      </>
     ),
   };
 }

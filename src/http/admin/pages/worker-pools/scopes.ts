@@ -8,6 +8,7 @@ import type { ScopeView } from '../../../../projections/worker-pools/scope-view.
 import { mayDo } from '../../access.ts';
 import { fieldOf, notFoundPage, type PageAnswer, type PageAsk, type PageRoute } from '../page.ts';
 import type { FormErrors } from '../parts/form.tsx';
+import { listQueryOf } from '../parts/list.tsx';
 import { type ScopeRow, scopeListPage, scopePage, termsPage, type TermsValues } from './scope-pages.tsx';
 
 export type ScopePagesDependencies = Pick<Application, 'scopes' | 'clock' | 'catchUp'> &
@@ -26,10 +27,10 @@ export function scopePages(application: ScopePagesDependencies): readonly PageRo
       method: 'GET',
       path: '/scopes',
       scope: 'read',
-      handle: async () => {
+      handle: async ({ query }) => {
         const scopes = await listScopes(application);
         const rows = await Promise.all(scopes.map((scope) => rowOf(scope, application)));
-        return { page: scopeListPage({ rows }) };
+        return { page: scopeListPage({ rows, query: listQueryOf(query, '') }) };
       },
     },
     {

@@ -37,6 +37,14 @@ test('what a token can not be is told beside its field, and the form stays as it
   assert.is(await only(pages), undefined);
 });
 
+test('a token says who issued it', async ({ pages: { client, application } }) => {
+  const other = await createCustomer({ name: 'Other', settings: {} }, application.context, application);
+  assert.not(isRefusal(other));
+  await application.catchUp();
+  assert.is((await client.post('/admin/customers/2/tokens', { label: 'by ada' })).status, 200);
+  assert.match((await client.get('/admin/customers/2/tokens')).text, '<td>admin:ada</td>');
+});
+
 test('a token is issued that ends, may only read, and is of use from some networks', async ({ pages }) => {
   const form = { label: 'ci', expires: 'P90D', allowed_addresses: '192.0.2.0/24, 2001:db8::/32', read_only: 'true' };
   const issued = await pages.client.post(PATH, form);

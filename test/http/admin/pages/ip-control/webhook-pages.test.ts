@@ -46,6 +46,21 @@ test.before(async (context) => {
 });
 test.after(({ pages }) => pages.close());
 
+test('the list of customers says whether what they are told arrives', async ({ pages: { client, application } }) => {
+  const { context: by } = application;
+  const told = async (): Promise<readonly string[]> =>
+    [...(await client.get('/admin/customers')).text.matchAll(/<tr>(?:(?!<tr>).)*<\/tr>/gs)].map(([row]) => row);
+  const webhook = /delivering|failing|nothing told yet|none/;
+  assert.equal(
+    (await told()).slice(1).map((row) => webhook.exec(row)?.[0]),
+    ['failing', 'none'],
+  );
+  const settings = { webhookUrl: 'https://hooks.example/' };
+  assert.not(isRefusal(await createCustomer({ name: 'Untold', settings }, by, application)));
+  await application.catchUp();
+  assert.is(webhook.exec((await told())[3] ?? '')?.[0], 'nothing told yet');
+});
+
 test('each notification is a row, with a square for each try', async ({ pages: { client, application } }) => {
   const before = (await client.get('/admin/customers/1/webhook')).text;
   assert.ok(before.includes('will be tried again'));

@@ -1,9 +1,11 @@
+import { render } from 'preact-render-to-string';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ensureAsset } from '../../../../../src/application/worker-pools/assets.ts';
 import { ensurePool } from '../../../../../src/application/worker-pools/pools.ts';
 import { addScopeWorkerPool, createScope } from '../../../../../src/application/worker-pools/scopes.ts';
 import { checkAsset, givenPool } from '../../../../../src/domain/worker-pools/documents.ts';
+import { DayBars } from '../../../../../src/http/admin/pages/worker-pools/day-bars.tsx';
 import { isRefusal } from '../../../../../src/kernel/decider.ts';
 import {
   openPagesOfAdministrator,
@@ -109,7 +111,7 @@ test('a pool is edited as a document; what is wrong is named by field', async ({
 test('a pool is created from a document; what is wrong is named, and a name is given once', async ({
   pages: { client },
 }) => {
-  const { text } = await client.get('/admin/worker-pools/new');
+  const { text } = await client.get('/admin/new-worker-pool');
   assert.ok(text.includes('Provider accounts: cloud.'));
   const specifications = { provider_type: 'hetzner', server_type: 'cax11', image_name: 'debian-12', location: 'fsn1' };
   const whole = {
@@ -118,7 +120,7 @@ test('a pool is created from a document; what is wrong is named, and a name is g
     specifications: { ...specifications, networks: [], ssh_keys: [] },
   };
   const create = (name: string, document: unknown) =>
-    client.post('/admin/worker-pools/new', { name, document: JSON.stringify(document) });
+    client.post('/admin/new-worker-pool', { name, document: JSON.stringify(document) });
   for (const [name, document, because] of [
     ['', whole, 'id="name-error"'],
     ['small', whole, 'There is a pool of this name already.'],
@@ -160,6 +162,46 @@ test('a worker is ended at once after it was asked once more, and a pool with wo
   assert.is((await client.post(`${pool}/delete`, { force: 'true' })).location, '/admin/worker-pools');
   assert.match((await client.get('/admin/worker-pools')).text, /large is deleted\. Being ended: large-00/);
   assert.is((await client.get(pool)).status, 404);
+});
+
+test('a pool called new has its page like any other; where there is none, links to the form that were kept lead there', async ({
+  pages: { client },
+}) => {
+  assert.is((await client.get('/admin/worker-pools/new')).location, '/admin/new-worker-pool');
+  assert.is((await client.get('/admin/new-worker-pool')).status, 200);
+  const specifications = { provider_type: 'hetzner', server_type: 'cax11', image_name: 'debian-12', location: 'fsn1' };
+  const document = JSON.stringify({
+    provider_account: 'cloud',
+    architectures: ['arm64'],
+    specifications: { ...specifications, networks: [], ssh_keys: [] },
+  });
+  assert.is(
+    (await client.post('/admin/new-worker-pool', { name: 'new', document })).location,
+    '/admin/worker-pools/new',
+  );
+  const { status, text } = await client.get('/admin/worker-pools/new');
+  assert.is(status, 200);
+  assert.match(text, '<h1>new</h1>');
+  assert.is((await client.post('/admin/worker-pools/new/delete', {})).status, 303);
+});
+
+test('the hours of each day are bars, and are told to those who do not see them', () => {
+  const html = render(
+    DayBars({
+      days: [
+        { day: '2026-11-26', used_seconds: 0 },
+        { day: '2026-11-27', used_seconds: 86_400 },
+        { day: '2026-11-28', used_seconds: 43_200 },
+      ],
+    }),
+  );
+  const heights = [...html.matchAll(/<rect [^>]*height="(\d+)"/g)].map(([, height]) => Number(height));
+  assert.equal(heights, [0, 64, 32]);
+  assert.match(html, 'aria-label="Hours of instances a day. 2026-11-27: 24.0 h, 2026-11-28: 12.0 h"');
+  assert.match(
+    render(DayBars({ days: [{ day: '2026-11-28', used_seconds: 0 }] })),
+    'Nothing has run in the last 1 day:',
+  );
 });
 
 test('a scope shows its pools and their terms, which are changed', async ({ pages: { client } }) => {
