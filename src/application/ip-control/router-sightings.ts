@@ -37,9 +37,12 @@ export async function readRouterSightings(readModels: ReadModels): Promise<Route
   }
 }
 
+/** What was seen of a router just now; `seenAt` in milliseconds since 1970. */
+type Noted = Readonly<{ seenAt: number | undefined; isReachable: boolean }>;
+
 /** Keeps what is noted of routers where commands can read it, some seconds later. */
 export type SightingsKeeper = Readonly<{
-  note: (key: string, seen: Readonly<{ seenAt: number | undefined; isReachable: boolean }>) => void;
+  note: (key: string, seen: Noted) => void;
   /** Saves the last of them. */
   stop: () => Promise<void>;
 }>;
@@ -48,7 +51,7 @@ export function keepRouterSightings(
   readModels: ReadModels,
   { clock, log }: Readonly<{ clock: Pick<Clock, 'wait'>; log: Log }>,
 ): SightingsKeeper {
-  const unsaved = new Map<string, RouterSighting>();
+  const unsaved = new Map<string, Noted>();
   const stopped = new AbortController();
   let collection: Collection | undefined;
 
@@ -56,7 +59,7 @@ export function keepRouterSightings(
     if (unsaved.size === 0) return;
     const taken = new Map(unsaved);
     collection ??= (await readModels.active(NAME)) ?? (await begun(readModels));
-    const changes = [...taken].map(([key, seen]) => ({ key, json: JSON.stringify(seen) }));
+    const changes = [...taken].map(([key, seen]) => ({ key, json: JSON.stringify(sighted(seen)) }));
     await readModels.save([{ collection, position: 0n, changes }]);
     for (const [key, seen] of taken) if (unsaved.get(key) === seen) unsaved.delete(key);
   };
@@ -77,9 +80,8 @@ export function keepRouterSightings(
   };
   const running = run();
   return {
-    note: (key, { seenAt, isReachable }) => {
-      const at = seenAt === undefined ? null : instantText(seenAt);
-      unsaved.set(key, { seenAt: at, isReachable });
+    note: (key, noted) => {
+      unsaved.set(key, noted);
     },
     stop: async () => {
       stopped.abort();
@@ -97,6 +99,11 @@ async function begun(readModels: ReadModels): Promise<Collection> {
   const collection = await readModels.begin(NAME, VERSION);
   await readModels.activate(collection);
   return collection;
+}
+
+/** Instants take long to render: once for each save is enough. */
+function sighted({ seenAt, isReachable }: Noted): RouterSighting {
+  return { seenAt: seenAt === undefined ? null : instantText(seenAt), isReachable };
 }
 
 function instantText(milliseconds: number): string {

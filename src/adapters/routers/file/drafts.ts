@@ -15,20 +15,30 @@ export function draftName(list: string, uuid: string): string {
   return `.${list}.${MAKER}.${uuid}.new`;
 }
 
-/**
- * Removes the drafts of a list, or of all lists, that processes have left which are gone. A draft of a process that lives is never
- * touched; one of another machine or container, which can't be asked, goes when it is an hour old by the clock of the directory's files.
- */
-export async function removeLeftOvers(directory: string, list?: string): Promise<void> {
-  for (const name of await readdir(directory)) {
-    const draft = DRAFT.exec(name);
-    if (draft === null || (list !== undefined && draft[1] !== list)) continue;
-    const file = join(directory, name);
-    if (await isLeftOver(file, draft)) await unlink(file).catch(ignoreMissing);
-  }
+/** A draft of some process, as a look at its directory has found it. */
+export type Draft = Readonly<{ file: string; list: string; maker: DraftMaker }>;
+
+/** Who has made it, where its name says that: in which application, by which process, and when that began. */
+type DraftMaker = Readonly<{ application: string | undefined; pid: string | undefined; begun: string | undefined }>;
+
+/** The drafts that are in a directory now, ours too. */
+export async function draftsIn(directory: string): Promise<readonly Draft[]> {
+  const names = (await readdir(directory)).filter((name) => name.startsWith('.'));
+  return names.flatMap((name) => {
+    const [, list, application, pid, begun] = DRAFT.exec(name) ?? [];
+    return list === undefined ? [] : [{ file: join(directory, name), list, maker: { application, pid, begun } }];
+  });
 }
 
-async function isLeftOver(file: string, [, , application, pid, begun]: RegExpExecArray): Promise<boolean> {
+/**
+ * Removes those of the drafts that processes have left which are gone. A draft of a process that lives is never touched; one of another
+ * machine or container, which can't be asked, goes when it is an hour old by the clock of the directory's files.
+ */
+export async function removeLeftOvers(drafts: readonly Draft[]): Promise<void> {
+  for (const draft of drafts) if (await isLeftOver(draft)) await unlink(draft.file).catch(ignoreMissing);
+}
+
+async function isLeftOver({ file, maker: { application, pid, begun } }: Draft): Promise<boolean> {
   if (application === APPLICATION && pid !== undefined) return begun !== startOf(pid);
   const stats = await stat(file).catch(ignoreMissing);
   return stats !== undefined && Date.now() - stats.mtimeMs > LEFT_OVER_MILLISECONDS;

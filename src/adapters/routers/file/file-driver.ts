@@ -1,12 +1,15 @@
 import { isAbsolute } from 'node:path';
 import { z } from 'zod';
 import { formatCidr } from '../../../addresses/cidr.ts';
+import { createKeyedMutex } from '../../../concurrency/keyed-mutex.ts';
 import { type RouterDriver, RouterFailure } from '../../../ports/routers.ts';
-import { createDriverCalls, createRouterTurns } from '../driver-kit/driver-calls.ts';
+import { createDriverCalls, createRouterTurns, stoppedInTime } from '../driver-kit/driver-calls.ts';
 import { ourLists, wantedPrefixes } from '../driver-kit/prefix-lists.ts';
 import { defineRouterDriver, MAX_ENTRIES_OPTION, mustBe } from '../driver-kit/router-options.ts';
 import { type ListDirectory, openListDirectory } from './list-directory.ts';
 
+/** Lists are files of their own: many are written at once, so that the disk syncs them together. */
+const AT_ONCE = 64;
 const WAITING = 1000;
 
 const OPTIONS = z.strictObject({
@@ -26,19 +29,23 @@ export const FILE_DRIVER = defineRouterDriver({
 });
 
 function createFileDriver(folder: string, directory: ListDirectory): RouterDriver {
-  const changes = createRouterTurns(1, WAITING);
+  const changes = createRouterTurns(AT_ONCE, WAITING);
+  const turns = createKeyedMutex();
   const calls = createDriverCalls();
+  /** One change of a list at a time. */
+  const inTurn = <T>(signal: AbortSignal, list: string, work: () => Promise<T>): Promise<T> =>
+    changes.take(signal, () => turns.take(list, signal, work).catch((error: unknown) => stopped(error, signal)));
   return {
     read: (list, signal) => calls.run(signal, list, () => directory.read(list, signal)),
     replace: (list, prefixes, signal) =>
       calls.run(signal, list, async () => {
         const wanted = wantedPrefixes(prefixes).map(formatCidr);
-        await changes.take(signal, async () => {
+        await inTurn(signal, list, async () => {
           if (await holds(directory, list, wanted, signal)) return;
           await directory.write(list, wanted, signal);
         });
       }),
-    remove: (list, signal) => calls.run(signal, list, () => changes.take(signal, () => directory.remove(list))),
+    remove: (list, signal) => calls.run(signal, list, () => inTurn(signal, list, () => directory.remove(list))),
     lists: (signal) =>
       calls.run(signal, undefined, async () => {
         // Every look at the router begins here.
@@ -49,6 +56,10 @@ function createFileDriver(folder: string, directory: ListDirectory): RouterDrive
     folder,
     close: () => calls.close(async () => undefined),
   };
+}
+
+function stopped(error: unknown, signal: AbortSignal): never {
+  throw error instanceof RouterFailure || !signal.aborted ? error : stoppedInTime(signal);
 }
 
 /** A file that can't be read as a list holds something else, and is going to be replaced. */

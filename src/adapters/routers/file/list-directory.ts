@@ -2,11 +2,12 @@ import { constants } from 'node:fs';
 import { access, type FileHandle, open, readdir, rename, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { compareCidrs, formatCidr } from '../../../addresses/cidr.ts';
+import { sharedRun } from '../../../concurrency/shared-run.ts';
 import type { Ids } from '../../../ports/ids.ts';
 import { RouterFailure, type RouterFailureCode } from '../../../ports/routers.ts';
 import { stoppedInTime } from '../driver-kit/driver-calls.ts';
 import { canonicalCidr } from '../driver-kit/prefix-lists.ts';
-import { draftName, removeLeftOvers } from './drafts.ts';
+import { draftName, draftsIn, removeLeftOvers } from './drafts.ts';
 
 /** A directory with one file a list. Names have been checked by the caller. */
 export type ListDirectory = Readonly<{
@@ -39,8 +40,10 @@ const CODES: Readonly<Record<string, RouterFailureCode>> = {
   EROFS: 'not-permitted',
 };
 
-/** `ids` makes the names of files that are not in place yet. */
+/** `ids` makes the names of files that are not in place yet. Lists that are written at once share a look at the directory, and its sync. */
 export function openListDirectory(path: string, ids: Ids): ListDirectory {
+  const drafts = sharedRun(() => draftsIn(path));
+  const synced = sharedRun(() => syncDirectory(path));
   return {
     read: async (list, signal) => {
       const file = join(path, list);
@@ -55,7 +58,7 @@ export function openListDirectory(path: string, ids: Ids): ListDirectory {
     write: async (list, prefixes, signal) => {
       const aside = join(path, draftName(list, ids.uuid()));
       try {
-        await removeLeftOvers(path, list);
+        await removeLeftOvers((await drafts()).filter((draft) => draft.list === list));
         await writeDurably(aside, prefixes.map((prefix) => `${prefix}\n`).join(''));
         if (signal.aborted) throw stoppedInTime(signal);
         await rename(aside, join(path, list));
@@ -63,7 +66,7 @@ export function openListDirectory(path: string, ids: Ids): ListDirectory {
         await unlink(aside).catch((failure: unknown) => ignoreMissing(aside, failure));
         throw asFailure(error, join(path, list), 'rejected');
       }
-      await syncDirectory(path);
+      await synced();
     },
     remove: async (list) => {
       const file = join(path, list);
@@ -73,7 +76,7 @@ export function openListDirectory(path: string, ids: Ids): ListDirectory {
         ignoreMissing(file, error);
         return;
       }
-      await syncDirectory(path);
+      await synced();
     },
     names: async () => {
       try {
@@ -84,7 +87,7 @@ export function openListDirectory(path: string, ids: Ids): ListDirectory {
     },
     removeLeftOvers: async () => {
       try {
-        await removeLeftOvers(path);
+        await removeLeftOvers(await drafts());
       } catch (error) {
         throw asFailure(error, path, 'rejected');
       }
