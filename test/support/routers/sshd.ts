@@ -20,6 +20,10 @@ export type LabSshd = Readonly<{
   fingerprint: string;
   /** A private key that it lets nobody in with. */
   strangersKey: string;
+  /** Lets in with these public keys from now on, and with no other. */
+  letIn: (publicKeys: readonly string[]) => Promise<void>;
+  /** The fingerprints of the keys that it has let in with, one for each login. */
+  letInWith: () => Promise<readonly string[]>;
   /** The directory that commands keep temporary files in. */
   temporary: string;
   /** From now on what is started here hangs, and heeds no signal that can be ignored; until `goOn`. */
@@ -68,6 +72,11 @@ export async function startSshd(more: (port: number) => readonly string[] = () =
     },
     fingerprint,
     strangersKey: at('stranger'),
+    letIn: (publicKeys) => writeFile(at('client.pub'), publicKeys.map((key) => `${key.trim()}\n`).join('')),
+    letInWith: async () =>
+      [...(await readFile(at('log'), 'utf8')).matchAll(/Accepted publickey .* (SHA256:\S+)$/gm)].map(
+        ([, key = '']) => key,
+      ),
     temporary: at('tmp'),
     hang: () => writeFile(at('hung'), ''),
     goOn: () => rm(at('hung')),
