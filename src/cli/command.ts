@@ -1,7 +1,9 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import type { Temporal } from '@js-temporal/polyfill';
 import type { WithArchive, WithApplication } from '../application/application.ts';
 import type { CloudDriver } from '../ports/clouds.ts';
-import { openOutput, type Output } from './output.ts';
+import { epochMilliseconds } from '../domain/instants.ts';
+import { openOutput, type Output, sinceOf } from './output.ts';
 
 /** A driver of routers with its options. `onlyWith`: the choice that an option belongs to, such as `transport=ssh`. */
 export type RouterDriverHelp = Readonly<{
@@ -26,12 +28,59 @@ export type CommandTools = Readonly<{
 
 /** A command that does something: it takes `--json` like all of them. */
 export function leaf(parent: Command, nameAndArguments: string, description: string): Command {
-  const command = parent
+  return parent
     .command(nameAndArguments)
     .description(description)
     .option('--json', 'print JSON for machines; --json=lines: each row of a list as a line of its own');
-  if (!/^(?:list|events)\b/.test(nameAndArguments)) return command;
-  return command.option('--limit <n>', 'at most so many rows, the first ones', rowCount).addOption(wideOption());
+}
+
+/** What a list can be narrowed by. `states`: what `--status` takes; `region`, `since`: which rows these options leave. */
+export type Narrowing = Readonly<{ states?: readonly string[]; region?: string; since?: string }>;
+
+/** What was given of that, to a list command. */
+export type ListOptions = Readonly<{
+  json?: boolean;
+  limit?: number;
+  wide?: boolean;
+  status?: string;
+  region?: string;
+  since?: string;
+}>;
+
+/** A command that prints rows. */
+export function listing(
+  parent: Command,
+  nameAndArguments: string,
+  description: string,
+  { states, region, since }: Narrowing = {},
+): Command {
+  const command = leaf(parent, nameAndArguments, description)
+    .option('--limit <n>', 'at most so many rows, the first ones', rowCount)
+    .addOption(wideOption());
+  if (states !== undefined) command.addOption(statusOption(states));
+  if (region !== undefined) command.option('--region <region>', `only ${region}`);
+  return since === undefined ? command : command.addOption(sinceOption(since));
+}
+
+/**
+ * The rows that `--status` and `--since` leave; what an option is not given for stays. A row that has no instant came at no time, and
+ * `--since` leaves it out. @throws CommandFailure
+ */
+export function narrowed<Row>(
+  rows: readonly Row[],
+  { status, since: text }: ListOptions,
+  {
+    now,
+    statusOf,
+    at,
+  }: Readonly<{ now: Temporal.Instant; statusOf?: (row: Row) => string; at: (row: Row) => string | null }>,
+): readonly Row[] {
+  const since = sinceOf(text, now);
+  return rows.filter((row) => {
+    if (status !== undefined && statusOf?.(row) !== status) return false;
+    const instant = since === undefined ? null : at(row);
+    return since === undefined || (instant !== null && epochMilliseconds(instant) >= since);
+  });
 }
 
 /** `--wide` of a table, or of a list of blocks. */
@@ -44,16 +93,15 @@ function rowCount(text: string): number {
   throw new InvalidArgumentError('must be a whole number from 1.');
 }
 
-/** `--since` of a list. `what`: what has an instant. */
-export function sinceOption(what: string): Option {
+/** `what`: what has an instant. */
+function sinceOption(what: string): Option {
   return new Option(
     '--since <when>',
     `only ${what} since then: an ISO 8601 instant, or a duration back from now (P7D)`,
   );
 }
 
-/** `--status` of a list. */
-export function statusOption(states: readonly string[]): Option {
+function statusOption(states: readonly string[]): Option {
   return new Option('--status <status>', 'only those in this state').choices(states);
 }
 

@@ -6,6 +6,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { z } from 'zod';
 import { openEdgeward } from '../support/servers/edgeward-server.ts';
+import { undated } from '../support/undated.ts';
 
 const edgeward = await openEdgeward();
 const routerPath = join(edgeward.folder, 'edge1');
@@ -36,7 +37,7 @@ test('regions are numbered from 1', async () => {
     'region',
     'list',
   );
-  assert.equal(await edgeward.json('region', 'list'), [
+  assert.equal(undated(await edgeward.json('region', 'list')), [
     { id: 1, name: 'eu-west', routers: 0, deploy_policy: 'each' },
     { id: 2, name: 'us-east', routers: 0, deploy_policy: 'each' },
   ]);
@@ -51,7 +52,7 @@ test('a router is added with the options of its driver', async () => {
   await prints('router edge1 added to region eu-west\n', ...add);
   // Asked for what is so already, there is nothing to say against it.
   assert.is((await edgeward.command(...add)).exitCode, 0);
-  assert.equal(await edgeward.json('router', 'list'), [
+  assert.equal(undated(await edgeward.json('router', 'list')), [
     {
       region: 'eu-west',
       name: 'edge1',

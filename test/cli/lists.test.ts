@@ -1,5 +1,5 @@
 // What lists are narrowed by, and what an id may be shortened to.
-import { rmSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -21,6 +21,14 @@ test.after(({ edgeward }) => edgeward.remove());
 const ENOUGH = 17;
 const LATER = 'PT1H';
 const NEVER = '2999-01-01T00:00:00Z';
+
+/** An account at a provider that nobody asks. */
+const ACCOUNT = {
+  name: 'clouds',
+  provider_type: 'hetzner',
+  configuration: {},
+  credentials: { api_token: 'x'.repeat(64) },
+};
 
 const ids = z.array(z.object({ id: z.string() }));
 
@@ -145,6 +153,81 @@ test('commits, subnets and customers are narrowed by region, status and age', as
     assert.is(exitCode, 2, since);
     assert.match(err, '--since must be an instant with an offset');
   }
+});
+
+/** The lists, with what each is narrowed by besides `--limit`. */
+const LISTS: Readonly<Record<string, readonly string[]>> = {
+  'admin list': ['status', 'since'],
+  'admin token list': ['since'],
+  'asset list': ['since'],
+  'commit list': ['status', 'region', 'since'],
+  'customer list': ['status', 'region', 'since'],
+  events: ['region', 'since'],
+  'projections list': [],
+  'region list': ['since'],
+  'router list': ['status', 'region', 'since'],
+  'scope list': ['since'],
+  'secret list': ['status', 'since'],
+  'subnet list': ['region', 'since'],
+  'token list': ['status', 'since'],
+  'whitelist list': ['status', 'region', 'since'],
+  'work list': ['status', 'since'],
+  'worker list': ['status', 'since'],
+  'worker_pool list': ['status', 'since'],
+};
+
+test('every list says in its help what it is narrowed by, and no other command does', async ({ edgeward }) => {
+  const found: Record<string, readonly string[]> = {};
+  const walk = async (...path: readonly string[]): Promise<void> => {
+    const help = (await edgeward.command(...path, '--help')).out;
+    if (/^ {2}--limit /m.test(help)) {
+      found[path.join(' ')] = ['status', 'region', 'since'].filter((name) =>
+        new RegExp(`^ {2}--${name} `, 'm').test(help),
+      );
+    }
+    const [, commands = ''] = help.split('\nCommands:\n');
+    for (const [, name = ''] of commands.matchAll(/^ {2}(\S+)/gm)) if (name !== 'help') await walk(...path, name);
+  };
+  await walk();
+  assert.equal(found, LISTS);
+});
+
+test('--since leaves what was made since then, in every list of what is made', async ({ edgeward }) => {
+  await edgeward.json('admin', 'token', 'create', 'ada', '--scopes', 'read');
+  const pool = join(edgeward.folder, 'account.json');
+  writeFileSync(pool, JSON.stringify(ACCOUNT));
+  await edgeward.json('asset', 'create', 'cloud-provider-account', '--data', pool);
+  await edgeward.json('worker', 'register', 'w1', '--architectures', 'amd64');
+  const count = async (list: string, ...more: readonly string[]) => {
+    const rows = await edgeward.json(...list.split(' '), ...(list === 'events' ? ['--all'] : []), ...more);
+    return z.array(z.unknown()).parse(rows).length;
+  };
+  for (const [list, options] of Object.entries(LISTS)) {
+    if (!options.includes('since') || list === 'worker_pool list') continue;
+    const all = await count(list);
+    assert.ok(all > 0, list);
+    assert.equal([await count(list, '--since', LATER), await count(list, '--since', NEVER)], [all, 0], list);
+    assert.is(await count(list, '--limit', '1'), 1, list);
+  }
+});
+
+test('customers are narrowed by where they have a subnet, secrets by whether something uses them', async ({
+  edgeward,
+}) => {
+  const named = z.array(z.object({ name: z.string() }));
+  const customers = async (region: string) =>
+    named.parse(await edgeward.json('customer', 'list', '--region', region)).map(({ name }) => name);
+  assert.equal([await customers('lon'), await customers('ams')], [['acme'], []]);
+  assert.is((await edgeward.command('customer', 'list', '--region', 'nowhere')).exitCode, 3);
+
+  const file = join(edgeward.folder, 'login');
+  writeFileSync(file, 'let-me-in');
+  await edgeward.json('secret', 'put', 'spare', '--from', file);
+  const secrets = async (status: string) =>
+    ids.parse(await edgeward.json('secret', 'list', '--status', status)).map(({ id }) => id);
+  assert.equal(await secrets('unused'), ['spare']);
+  assert.equal(await secrets('missing'), []);
+  assert.not.ok((await secrets('used')).includes('spare'));
 });
 
 test('long lists of ranges are told by their ends, and whole where that is asked for', async ({ edgeward }) => {

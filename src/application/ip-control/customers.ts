@@ -7,7 +7,15 @@ import type { CustomerSettings } from '../../events/ip-control/vocabulary.ts';
 import { isRefusal, type Refusal, refuse } from '../../kernel/decider.ts';
 import { invariant } from '../../kernel/invariant.ts';
 import type { Application } from '../application.ts';
-import { allCustomers, customerNamed, type CustomerLookup, findAnyCustomer, findCustomer } from './lookups.ts';
+import {
+  allCustomers,
+  customerNamed,
+  type CustomerLookup,
+  findAnyCustomer,
+  findCustomer,
+  findRegion,
+  type RegionLookup,
+} from './lookups.ts';
 import { endEarlierWebhookSecrets, rotateWebhookSecret, type WebhookSecretChange } from './webhook-secrets.ts';
 
 type CustomerDependencies = Pick<Application, 'directory' | 'customers' | 'secrets' | 'ids'>;
@@ -221,6 +229,32 @@ async function revisionOf(found: Registered, lookup: CustomerLookup) {
 /** All customers, by number. */
 export async function listCustomers(lookup: CustomerLookup): Promise<readonly CustomerAccount[]> {
   return (await allCustomers(lookup)).map(accountOf);
+}
+
+/** All customers, or those with a subnet in a region, by its name or number. */
+export async function customersOf(
+  region: string | undefined,
+  lookup: CustomerLookup & RegionLookup,
+): Promise<readonly CustomerAccount[] | Refusal> {
+  if (region === undefined) return listCustomers(lookup);
+  const found = await findRegion(region, lookup);
+  if (isRefusal(found)) return found;
+  const { subnets } = (await lookup.directory.state(DIRECTORY_ID)).state;
+  const there = new Set(
+    [...subnets.values()].filter(({ regionId }) => regionId === found.regionId).map(({ customerId }) => customerId),
+  );
+  return (await listCustomers(lookup)).filter(({ customerId }) => there.has(customerId));
+}
+
+/** When each customer was created. */
+export async function customersCreatedAt({
+  catchUp,
+  views,
+}: Pick<Application, 'catchUp'> & Readonly<{ views: Pick<Application['views'], 'customers'> }>): Promise<
+  ReadonlyMap<number, string>
+> {
+  await catchUp();
+  return new Map((await views.customers.list()).map(({ key, view }) => [Number(key), view.registeredAt]));
 }
 
 /** A customer by name or number, with its tokens and subnets. */

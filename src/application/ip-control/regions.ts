@@ -11,6 +11,7 @@ import { invariant } from '../../kernel/invariant.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Views } from '../../projections/engine/keyed-views.ts';
 import type { RegionView } from '../../projections/ip-control/region-view.ts';
+import type { Application } from '../application.ts';
 import { allRegions, findRegion, regionNamed, type RegionLookup } from './lookups.ts';
 
 /** A region: how commits treat its routers, and how many those are. */
@@ -121,6 +122,17 @@ export async function listRegions(lookup: RegionLookup): Promise<readonly Region
     deployPolicy: policy,
     routers: routers.size,
   }));
+}
+
+/** When each region was created. */
+export async function regionsCreatedAt({
+  catchUp,
+  views,
+}: Pick<Application, 'catchUp'> & Readonly<{ views: Pick<Application['views'], 'regions'> }>): Promise<
+  ReadonlyMap<number, string>
+> {
+  await catchUp();
+  return new Map((await views.regions.list()).map(({ view }) => [view.regionId, view.createdAt]));
 }
 
 /** Limits change when an operator changes routers; a change of theirs counts for the customers' after this at the latest. */

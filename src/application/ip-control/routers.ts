@@ -127,24 +127,34 @@ export async function listRouters(
 /** Whether a router answers, as the server that leads has last found; disabled ones are not asked. */
 export const ROUTER_STATUSES = ['reachable', 'unreachable', 'not-seen', 'catching-up', 'disabled'] as const;
 
-/** A router with what was last seen of it. `lastSeen`: when it last did what it was asked. */
+/** A router with what was last seen of it. `lastSeen`: when it last did what it was asked; `addedAt`: when it came to its region. */
 export type SeenRouterSummary = RouterSummary &
-  Readonly<{ status: (typeof ROUTER_STATUSES)[number]; lastSeen: string | null }>;
+  Readonly<{ status: (typeof ROUTER_STATUSES)[number]; lastSeen: string | null; addedAt: string | null }>;
 
 /** The same, with what was last seen of them. */
 export async function routerStandings(
   region: string | undefined,
-  dependencies: RegionLookup & Pick<Application, 'routerSightings'>,
+  dependencies: RegionLookup &
+    Pick<Application, 'routerSightings' | 'catchUp'> &
+    Readonly<{ views: Pick<Application['views'], 'regions'> }>,
 ): Promise<readonly SeenRouterSummary[] | Refusal> {
   const routers = await listRouters(region, dependencies);
   if (isRefusal(routers)) return routers;
   const sightings = await dependencies.routerSightings();
+  await dependencies.catchUp();
+  const views = await dependencies.views.regions.list();
+  const addedAt = new Map(
+    views.flatMap(({ view }) =>
+      view.routers.map((one) => [sightingKey(view.regionId, one.name), one.addedAt] as const),
+    ),
+  );
   const numbers = new Map((await allRegions(dependencies)).map(({ name, regionId }) => [name, regionId]));
   return routers.map((router) => {
-    const seen = sightings.get(sightingKey(numbers.get(router.region) ?? 0, router.router));
+    const key = sightingKey(numbers.get(router.region) ?? 0, router.router);
+    const seen = sightings.get(key);
     const answers = seen === undefined ? 'not-seen' : seen.isReachable ? 'reachable' : 'unreachable';
     const status = router.phase === 'enabled' ? answers : router.phase;
-    return { ...router, status, lastSeen: seen?.seenAt ?? null };
+    return { ...router, status, lastSeen: seen?.seenAt ?? null, addedAt: addedAt.get(key) ?? null };
   });
 }
 

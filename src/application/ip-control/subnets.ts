@@ -71,6 +71,17 @@ export async function listSubnets(
     }));
 }
 
+/** When each subnet was assigned. */
+export async function subnetsAssignedAt({
+  catchUp,
+  views,
+}: Pick<Application, 'catchUp'> & Readonly<{ views: Pick<Application['views'], 'subnets'> }>): Promise<
+  ReadonlyMap<number, string>
+> {
+  await catchUp();
+  return new Map((await views.subnets.list()).map(({ view }) => [view.subnetId, view.assignedAt]));
+}
+
 /** Makes a subnet be the customer's as it is given. Refused with `subnet-differs` where it has it otherwise: what a subnet is never changes. */
 export async function ensureSubnet(
   wanted: NewSubnet,

@@ -16,6 +16,14 @@ export type PutSecretDependencies = Pick<Application, 'secrets' | 'directory' | 
 /** What uses a secret. */
 type Use = Readonly<{ secretId: string; by: string }>;
 
+/** What signs the cookies of the pages for administrators. */
+export const COOKIES_SECRET_ID = 'admin-cookies';
+/** What the installation makes for itself, when it is first needed. */
+const OWN_SECRETS = [
+  { secretId: INSTALLATION_SECRET_ID, by: 'worker pools (the mark of their instances at providers)' },
+  { secretId: COOKIES_SECRET_ID, by: 'pages for administrators (their cookies)' },
+];
+
 const SECRET_ID = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,127}$/;
 const SECRET_BYTES_MAX = 64 * 1024;
 const REFERENCE = /^secret:(.+)$/;
@@ -61,8 +69,8 @@ export async function listSecrets(
 ): Promise<readonly ListedSecret[]> {
   const uses = new Map(await secretUses(dependencies));
   const kept = new Map((await dependencies.secrets.list()).map(({ id, since }) => [id, since]));
-  // The mark is made by the first launch: until then it is not missing.
-  if (!kept.has(INSTALLATION_SECRET_ID)) uses.delete(INSTALLATION_SECRET_ID);
+  // Until these are made they are not missing.
+  for (const { secretId } of OWN_SECRETS) if (!kept.has(secretId)) uses.delete(secretId);
   return [...new Set([...kept.keys(), ...uses.keys()])]
     .toSorted()
     .map((id) => ({ id, since: kept.get(id) ?? null, usedBy: uses.get(id) ?? [] }));
@@ -89,7 +97,7 @@ async function secretUses(dependencies: SecretUsesDependencies): Promise<Readonl
     ...(await administratorUses(dependencies)),
     ...(await assetUses(dependencies)),
     ...(await workerUses(dependencies)),
-    { secretId: INSTALLATION_SECRET_ID, by: 'worker pools (the mark of their instances at providers)' },
+    ...OWN_SECRETS,
   ];
   const byId = new Map<string, string[]>();
   for (const { secretId, by } of uses) byId.set(secretId, [...(byId.get(secretId) ?? []), by]);

@@ -1,8 +1,7 @@
 import type { Command } from 'commander';
 import { issueAdminToken, listAdminTokens, revokeAdminToken } from '../../application/ip-control/admin-tokens.ts';
-import { epochMilliseconds } from '../../domain/instants.ts';
-import { act, type ActOptions, type CommandTools, leaf, outputOf, sinceOption } from '../command.ts';
-import { accepted, operatorContext, sinceOf } from '../output.ts';
+import { act, type ActOptions, type CommandTools, listing, type ListOptions, narrowed, outputOf } from '../command.ts';
+import { accepted, operatorContext } from '../output.ts';
 
 type CreateOptions = ActOptions & Readonly<{ scopes: string; label: string; expires?: string }>;
 
@@ -29,14 +28,12 @@ export function addAdminTokenCommands(admin: Command, tools: CommandTools): void
         ]);
       }),
     );
-  leaf(token, 'list [name]', 'list tokens of accounts')
-    .addOption(sinceOption('what was issued'))
-    .action((account: string | undefined, options: Readonly<{ since?: string; json?: boolean }>) =>
+  listing(token, 'list [name]', 'list tokens of accounts', { since: 'what was issued' }).action(
+    (account: string | undefined, options: ListOptions) =>
       tools.withApplication(async (application) => {
-        const since = sinceOf(options.since, application.clock.now());
         const listed = accepted(await listAdminTokens(account, application));
-        const wanted = listed.filter(({ issuedAt }) => since === undefined || epochMilliseconds(issuedAt) >= since);
-        const rows = wanted.map((one) => ({
+        const now = application.clock.now();
+        const rows = narrowed(listed, options, { now, at: ({ issuedAt }) => issuedAt }).map((one) => ({
           id: one.tokenId,
           account: one.account,
           label: one.label,
@@ -47,7 +44,7 @@ export function addAdminTokenCommands(admin: Command, tools: CommandTools): void
         }));
         outputOf(options, tools).table(['id', 'account', 'label', 'scopes', 'expires_at'], rows);
       }),
-    );
+  );
   act(token, 'revoke <token-id>', 'make a token worthless').action((id: string, options: ActOptions) =>
     tools.withApplication(async (application) => {
       const context = operatorContext(application.ids, options);

@@ -10,7 +10,7 @@ import {
 import { ADMIN_ROLES } from '../../domain/ip-control/admin-roles.ts';
 import type { AdminRole } from '../../events/ip-control/administrator.ts';
 import type { AdministratorView } from '../../projections/ip-control/administrator-view.ts';
-import { act, type ActOptions, type CommandTools, leaf, outputOf, statusOption } from '../command.ts';
+import { act, type ActOptions, type CommandTools, listing, type ListOptions, narrowed, outputOf } from '../command.ts';
 import { addAdminTokenCommands } from './admin-token.ts';
 import { accepted, operatorContext, usage } from '../output.ts';
 
@@ -31,16 +31,19 @@ export function addAdminCommands(program: Command, tools: CommandTools): void {
         ]);
       });
     });
-  leaf(admin, 'list', 'list accounts')
-    .addOption(statusOption(['enabled', 'disabled']))
-    .action(({ status, ...options }: Readonly<{ status?: string; json?: boolean }>) =>
+  listing(admin, 'list', 'list accounts', { states: ['enabled', 'disabled'], since: 'those created' }).action(
+    (options: ListOptions) =>
       tools.withApplication(async (application) => {
         await application.catchUp();
         const rows = (await listAdministrators(application)).map(rowOf);
-        const wanted = rows.filter(({ enabled }) => status === undefined || enabled === (status === 'enabled'));
+        const wanted = narrowed(rows, options, {
+          now: application.clock.now(),
+          statusOf: ({ enabled }) => (enabled ? 'enabled' : 'disabled'),
+          at: ({ created_at: at }) => at,
+        });
         outputOf(options, tools).table(COLUMNS, wanted);
       }),
-    );
+  );
   addRoleCommand(admin, tools);
   addStateCommands(admin, tools);
   act(admin, 'reset-password <name>', 'give an account a new password, printed once; its sessions end').action(

@@ -14,16 +14,16 @@ import {
   type ActOptions,
   type CommandTools,
   leaf,
+  listing,
+  type ListOptions,
   outputOf,
-  sinceOption,
-  statusOption,
   wideOption,
 } from '../command.ts';
 import { counted } from '../../domain/counted.ts';
 import { accepted, CommandFailure, EXIT, operatorContext, sinceOf } from '../output.ts';
 import { type DiffOptions, showDifference } from './commit-diff.ts';
 
-type ListOptions = Omit<CommitFilter, 'since'> & Readonly<{ since?: string; json?: boolean }>;
+type OwnListOptions = Omit<CommitFilter, 'since'> & ListOptions;
 type RunOptions = ActOptions & Readonly<{ list: ListKind }>;
 
 const COLUMNS = [
@@ -43,13 +43,14 @@ const COLUMNS = [
 /** `commit list | diff | run`. */
 export function addCommitCommands(program: Command, tools: CommandTools): void {
   const commit = program.command('commit').description('deployments of lists to routers');
-  leaf(commit, 'list', 'list commit sets, newest first, and what waits for its first or next one')
+  listing(commit, 'list', 'list commit sets, newest first, and what waits for its first or next one', {
+    states: COMMIT_STATES,
+    region: 'those of one region',
+    since: 'what was requested',
+  })
     .option('--customer <customer>', 'only those of one customer')
-    .option('--region <region>', 'only those of one region')
     .addOption(listOption('only those of one list'))
-    .addOption(statusOption(COMMIT_STATES))
-    .addOption(sinceOption('what was requested'))
-    .action(({ customer, list, region, status, since: sinceText, ...options }: ListOptions) =>
+    .action(({ customer, list, region, status, since: sinceText, ...options }: OwnListOptions) =>
       tools.withApplication(async (application) => {
         const since = sinceOf(sinceText, application.clock.now());
         const filter = { customer, list, region, status, since };

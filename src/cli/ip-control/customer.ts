@@ -3,14 +3,24 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import {
   chooseCustomerStanding,
   createCustomer,
-  listCustomers,
+  customersCreatedAt,
+  customersOf,
   removeCustomer,
   showCustomer,
   updateCustomer,
 } from '../../application/ip-control/customers.ts';
 import type { WebhookSecretChange } from '../../application/ip-control/webhook-secrets.ts';
 import type { CustomerSettings } from '../../events/ip-control/vocabulary.ts';
-import { act, type ActOptions, type CommandTools, leaf, outputOf, statusOption } from '../command.ts';
+import {
+  act,
+  type ActOptions,
+  type CommandTools,
+  leaf,
+  listing,
+  type ListOptions,
+  narrowed,
+  outputOf,
+} from '../command.ts';
 import { counted } from '../../domain/counted.ts';
 import { accepted, operatorContext } from '../output.ts';
 
@@ -44,17 +54,28 @@ export function addCustomerCommands(program: Command, tools: CommandTools): void
   );
   addUpdateCommand(customer, tools);
   addStandingCommands(customer, tools);
-  leaf(customer, 'list', 'list customers')
-    .addOption(statusOption(['enabled', 'disabled']))
-    .action(({ status, ...options }: Readonly<{ status?: string; json?: boolean }>) =>
-      tools.withApplication(async (application) => {
-        const rows = (await listCustomers(application)).map(customerRecord);
-        outputOf(options, tools).table(
-          ['id', 'name', 'rate_limit', 'allow_synchronous', 'allow_source_whitelist', 'webhook_url', 'state'],
-          rows.filter(({ state }) => status === undefined || state === status),
-        );
-      }),
-    );
+  listing(customer, 'list', 'list customers', {
+    states: ['enabled', 'disabled'],
+    region: 'those with a subnet in one region',
+    since: 'those created',
+  }).action((options: ListOptions) =>
+    tools.withApplication(async (application) => {
+      const customers = accepted(await customersOf(options.region, application));
+      const createdAt = await customersCreatedAt(application);
+      const rows = customers.map((account) => ({
+        ...customerRecord(account),
+        created_at: createdAt.get(account.customerId) ?? null,
+      }));
+      outputOf(options, tools).table(
+        ['id', 'name', 'rate_limit', 'allow_synchronous', 'allow_source_whitelist', 'webhook_url', 'state'],
+        narrowed(rows, options, {
+          now: application.clock.now(),
+          statusOf: ({ state }) => state,
+          at: ({ created_at: at }) => at,
+        }),
+      );
+    }),
+  );
   leaf(customer, 'show <customer>', 'show a customer').action((name: string, options: { json?: boolean }) =>
     tools.withApplication(async (application) => {
       const shown = accepted(await showCustomer(name, application));

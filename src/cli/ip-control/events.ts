@@ -1,16 +1,18 @@
+import { Temporal } from '@js-temporal/polyfill';
 import type { Command } from 'commander';
 import { z } from 'zod';
 import { type History, type HistoryFilter, type HistoryOf, openHistory } from '../../application/ip-control/history.ts';
 import { isWebhookDeliveryType } from '../../application/ip-control/delivery-history.ts';
 import type { RecordedEvent } from '../../kernel/event.ts';
-import { type CommandTools, leaf, outputOf } from '../command.ts';
-import { accepted, cut, endsText, instantOf, isLong, jsonLine, usage } from '../output.ts';
+import { type CommandTools, listing, outputOf } from '../command.ts';
+import { accepted, cut, endsText, instantOf, isLong, jsonLine, sinceOf, usage } from '../output.ts';
 
 type EventOptions = Readonly<{
   region?: string;
   all?: boolean;
   deliveries?: boolean;
   from?: string;
+  since?: string;
   to?: string;
   type?: string;
   follow?: boolean;
@@ -24,7 +26,9 @@ const DATA_MIN = 24;
 
 /** `events`. */
 export function addEventsCommand(program: Command, tools: CommandTools): void {
-  leaf(program, 'events [customer]', "a customer's history, that of a region and its routers, or the whole log")
+  listing(program, 'events [customer]', "a customer's history, that of a region and its routers, or the whole log", {
+    since: 'what has happened',
+  })
     .option('--region <region>', 'of this region, in place of a customer')
     .option('--all', 'everything, in place of a customer')
     .option('--deliveries', "with the deliveries of the customer's webhooks")
@@ -36,7 +40,7 @@ export function addEventsCommand(program: Command, tools: CommandTools): void {
       tools.withArchive(async (archive) => {
         const history = accepted(await openHistory(namedHistory(customer, options), archive));
         requireKnownType(options, history);
-        const filter = filterOf(options);
+        const filter = filterOf(options, archive.clock.now());
         if (options.follow === true) await followEvents(history, filter, options, tools);
         else await showEvents(history, filter, options, tools);
       }),
@@ -151,9 +155,12 @@ function withoutLongLists(data: object): string {
   });
 }
 
-function filterOf({ from, to, type }: EventOptions): HistoryFilter {
+function filterOf({ from, since, to, type }: EventOptions, now: Temporal.Instant): HistoryFilter {
+  if (from !== undefined && since !== undefined) throw usage('--since and --from say the same: give one of them.');
+  const began = sinceOf(since, now);
+  const fromThen = began === undefined ? undefined : Temporal.Instant.fromEpochMilliseconds(began);
   return {
-    from: from === undefined ? undefined : instantOf('--from', from),
+    from: from === undefined ? fromThen : instantOf('--from', from),
     to: to === undefined ? undefined : instantOf('--to', to),
     type,
   };

@@ -4,10 +4,11 @@ import {
   createRegion,
   DEPLOY_POLICIES,
   listRegions,
+  regionsCreatedAt,
   removeRegion,
 } from '../../application/ip-control/regions.ts';
 import type { DeployPolicy } from '../../events/ip-control/vocabulary.ts';
-import { act, type ActOptions, type CommandTools, leaf, outputOf } from '../command.ts';
+import { act, type ActOptions, type CommandTools, listing, type ListOptions, narrowed, outputOf } from '../command.ts';
 import { accepted, operatorContext } from '../output.ts';
 
 /** `region create | update | remove | list`. */
@@ -45,14 +46,18 @@ export function addRegionCommands(program: Command, tools: CommandTools): void {
         outputOf(options, tools).object({ id, name }, [`region ${name} removed`]);
       }),
   );
-  leaf(region, 'list', 'list regions').action((options: { json?: boolean }) =>
+  listing(region, 'list', 'list regions', { since: 'those created' }).action((options: ListOptions) =>
     tools.withApplication(async (application) => {
-      const rows = (await listRegions(application)).map(({ regionId, name, routers, deployPolicy }) => ({
+      const createdAt = await regionsCreatedAt(application);
+      const regions = (await listRegions(application)).map(({ regionId, name, routers, deployPolicy }) => ({
         id: regionId,
         name,
         routers,
         deploy_policy: deployPolicy,
+        created_at: createdAt.get(regionId) ?? null,
       }));
+      const now = application.clock.now();
+      const rows = narrowed(regions, options, { now, at: ({ created_at: at }) => at });
       outputOf(options, tools).table(['id', 'name', 'routers', 'deploy_policy'], rows);
     }),
   );

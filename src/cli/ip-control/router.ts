@@ -8,7 +8,17 @@ import {
   routerStandings,
   testRouter,
 } from '../../application/ip-control/routers.ts';
-import { act, type ActOptions, collect, type CommandTools, leaf, outputOf, statusOption } from '../command.ts';
+import {
+  act,
+  type ActOptions,
+  collect,
+  type CommandTools,
+  leaf,
+  listing,
+  type ListOptions,
+  narrowed,
+  outputOf,
+} from '../command.ts';
 import { accepted, CommandFailure, EXIT, operatorContext } from '../output.ts';
 import { addRouterUpkeepCommands, keyValues, routerNameOf } from './router-maintenance.ts';
 
@@ -18,30 +28,34 @@ type AddOptions = ActOptions & Readonly<{ driver: string; option: readonly strin
 export function addRouterCommands(program: Command, tools: CommandTools): void {
   const router = program.command('router').description('routers that lists are pushed to');
   addAddCommand(router, tools);
-  leaf(router, 'list', 'list routers')
-    .option('--region <region>', 'only those of one region')
-    .addOption(statusOption(ROUTER_STATUSES))
-    .action(({ region, status, ...options }: Readonly<{ region?: string; status?: string; json?: boolean }>) =>
-      tools.withApplication(async (application) => {
-        const routers = accepted(await routerStandings(region, application));
-        const rows = routers.map((one) => ({
-          region: one.region,
-          name: one.router,
-          driver: one.driver,
-          state: one.phase,
-          status: one.status,
-          last_seen: one.lastSeen,
-          repair: one.repair,
-          drifted: one.drifted,
-          unowned: one.unowned,
-          options: one.options,
-        }));
-        outputOf(options, tools).table(
-          ['region', 'name', 'driver', 'status', 'last_seen', 'options'],
-          rows.filter((row) => status === undefined || row.status === status),
-        );
-      }),
-    );
+  listing(router, 'list', 'list routers', {
+    states: ROUTER_STATUSES,
+    region: 'those of one region',
+    since: 'those added',
+  }).action((options: ListOptions) =>
+    tools.withApplication(async (application) => {
+      const routers = accepted(await routerStandings(options.region, application));
+      const wanted = narrowed(routers, options, {
+        now: application.clock.now(),
+        statusOf: ({ status }) => status,
+        at: ({ addedAt }) => addedAt,
+      });
+      const rows = wanted.map((one) => ({
+        region: one.region,
+        name: one.router,
+        driver: one.driver,
+        state: one.phase,
+        status: one.status,
+        last_seen: one.lastSeen,
+        created_at: one.addedAt,
+        repair: one.repair,
+        drifted: one.drifted,
+        unowned: one.unowned,
+        options: one.options,
+      }));
+      outputOf(options, tools).table(['region', 'name', 'driver', 'status', 'last_seen', 'options'], rows);
+    }),
+  );
   act(router, 'remove <region-or-router> [router]', 'stop deploying to a router; what it holds stays as it is').action(
     (first: string, second: string | undefined, options: ActOptions) =>
       tools.withApplication(async (application) => {

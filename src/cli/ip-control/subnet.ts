@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { findRegion } from '../../application/ip-control/lookups.ts';
-import { addSubnet, listSubnets, removeSubnet } from '../../application/ip-control/subnets.ts';
-import { act, type ActOptions, type CommandTools, leaf, outputOf } from '../command.ts';
+import { addSubnet, listSubnets, removeSubnet, subnetsAssignedAt } from '../../application/ip-control/subnets.ts';
+import { act, type ActOptions, type CommandTools, listing, type ListOptions, narrowed, outputOf } from '../command.ts';
 import { accepted, operatorContext, usage } from '../output.ts';
 
 type AddOptions = ActOptions & Readonly<{ region: string; asn: string; metro: string }>;
@@ -25,26 +25,30 @@ export function addSubnetCommands(program: Command, tools: CommandTools): void {
         ]);
       }),
     );
-  leaf(subnet, 'list [customer]', 'list subnets')
-    .option('--region <region>', 'only those of one region')
-    .action((customer: string | undefined, options: Readonly<{ region?: string; json?: boolean }>) =>
-      tools.withApplication(async (application) => {
-        const region =
-          options.region === undefined ? undefined : accepted(await findRegion(options.region, application));
-        const subnets = accepted(await listSubnets(customer, application));
-        const rows = subnets
-          .filter(({ regionId }) => region === undefined || regionId === region.regionId)
-          .map((one) => ({
-            id: one.subnetId,
-            customer: one.customer,
-            cidr: one.cidr,
-            region: one.region,
-            asn: one.asn,
-            metro: one.metro,
-          }));
-        outputOf(options, tools).table(['id', 'customer', 'cidr', 'region', 'asn', 'metro'], rows);
-      }),
-    );
+  listing(subnet, 'list [customer]', 'list subnets', {
+    region: 'those of one region',
+    since: 'those assigned',
+  }).action((customer: string | undefined, options: ListOptions) =>
+    tools.withApplication(async (application) => {
+      const region = options.region === undefined ? undefined : accepted(await findRegion(options.region, application));
+      const subnets = accepted(await listSubnets(customer, application));
+      const assignedAt = await subnetsAssignedAt(application);
+      const all = subnets
+        .filter(({ regionId }) => region === undefined || regionId === region.regionId)
+        .map((one) => ({
+          id: one.subnetId,
+          customer: one.customer,
+          cidr: one.cidr,
+          region: one.region,
+          asn: one.asn,
+          metro: one.metro,
+          created_at: assignedAt.get(one.subnetId) ?? null,
+        }));
+      const now = application.clock.now();
+      const rows = narrowed(all, options, { now, at: ({ created_at: at }) => at });
+      outputOf(options, tools).table(['id', 'customer', 'cidr', 'region', 'asn', 'metro'], rows);
+    }),
+  );
   act(subnet, 'remove <subnet-id>', 'take a subnet back; what is disabled in it leaves the routers').action(
     (number: string, options: ActOptions) =>
       tools.withApplication(async (application) => {

@@ -1,22 +1,20 @@
 import { tokenRecord } from '../../application/ip-control/records.ts';
 import type { Command } from 'commander';
 import { disableToken, enableToken, issueToken, listTokens, revokeToken } from '../../application/ip-control/tokens.ts';
-import { epochMilliseconds } from '../../domain/instants.ts';
 import {
   act,
   type ActOptions,
   collect,
   type CommandTools,
-  leaf,
+  listing,
+  type ListOptions,
+  narrowed,
   outputOf,
-  sinceOption,
-  statusOption,
 } from '../command.ts';
-import { accepted, operatorContext, sinceOf } from '../output.ts';
+import { accepted, operatorContext } from '../output.ts';
 
 type CreateOptions = ActOptions &
   Readonly<{ label: string; expires?: string; readOnly?: boolean; allow: readonly string[] }>;
-type ListOptions = Readonly<{ status?: string; since?: string; json?: boolean }>;
 
 const COLUMNS = ['id', 'customer', 'label', 'prefix', 'created_at', 'expires_at', 'read_only', 'last_used', 'state'];
 
@@ -39,19 +37,20 @@ export function addTokenCommands(program: Command, tools: CommandTools): void {
         ]);
       }),
     );
-  leaf(token, 'list [customer]', 'list tokens')
-    .addOption(statusOption(['enabled', 'disabled']))
-    .addOption(sinceOption('what was issued'))
-    .action((customer: string | undefined, { status, since: sinceText, ...options }: ListOptions) =>
-      tools.withApplication(async (application) => {
-        const since = sinceOf(sinceText, application.clock.now());
-        const tokens = accepted(await listTokens(customer, application))
-          .filter(({ issuedAt }) => since === undefined || epochMilliseconds(issuedAt) >= since)
-          .map(tokenRecord)
-          .filter(({ state }) => status === undefined || state === status);
-        outputOf(options, tools).table(COLUMNS, tokens);
-      }),
-    );
+  listing(token, 'list [customer]', 'list tokens', {
+    states: ['enabled', 'disabled'],
+    since: 'what was issued',
+  }).action((customer: string | undefined, options: ListOptions) =>
+    tools.withApplication(async (application) => {
+      const tokens = accepted(await listTokens(customer, application)).map(tokenRecord);
+      const wanted = narrowed(tokens, options, {
+        now: application.clock.now(),
+        statusOf: ({ state }) => state,
+        at: ({ created_at: at }) => at,
+      });
+      outputOf(options, tools).table(COLUMNS, wanted);
+    }),
+  );
   addSwitchCommand(token, 'disable', disableToken, tools);
   addSwitchCommand(token, 'enable', enableToken, tools);
   act(token, 'revoke <token>', 'make a token worthless; named by its id or its visible prefix').action(

@@ -13,13 +13,13 @@ import {
   showRequest,
 } from '../../application/ip-control/whitelist-review.ts';
 import type { WhitelistStatus } from '../../domain/ip-control/source-whitelist-ledger.ts';
-import { act, type ActOptions, type CommandTools, leaf, outputOf, sinceOption, statusOption } from '../command.ts';
+import { act, type ActOptions, type CommandTools, leaf, listing, type ListOptions, outputOf } from '../command.ts';
 import { accepted, CommandFailure, EXIT, operatorContext, sinceOf } from '../output.ts';
 
 const STATUSES: readonly WhitelistStatus[] = ['pending_review', 'pending_deploy', 'active', 'rejected', 'failed'];
 
 type Options = Readonly<{ json?: boolean }>;
-type ListOptions = Options & Readonly<{ status?: string; customer?: string; region?: string; since?: string }>;
+type OwnListOptions = ListOptions & Readonly<{ customer?: string }>;
 
 /** `whitelist list | show | approve | reject | evidence`. */
 export function addWhitelistCommands(program: Command, tools: CommandTools): void {
@@ -66,12 +66,13 @@ export function addWhitelistCommands(program: Command, tools: CommandTools): voi
 }
 
 function addListCommand(whitelist: Command, tools: CommandTools): void {
-  leaf(whitelist, 'list', 'list requests that were not removed, newest first')
-    .addOption(statusOption(STATUSES))
+  listing(whitelist, 'list', 'list requests that were not removed, newest first', {
+    states: STATUSES,
+    region: 'those for one region',
+    since: 'what was submitted',
+  })
     .option('--customer <customer>', 'only those of one customer')
-    .option('--region <region>', 'only those for one region')
-    .addOption(sinceOption('what was submitted'))
-    .action(({ status, customer, region, since: sinceText, ...options }: ListOptions) =>
+    .action(({ status, customer, region, since: sinceText, ...options }: OwnListOptions) =>
       tools.withApplication(async (application) => {
         const since = sinceOf(sinceText, application.clock.now());
         const requests = accepted(await listRequests({ status, customer, region, since }, application));

@@ -1,13 +1,13 @@
 import type { Command } from 'commander';
 import { rebuildProjections } from '../../application/operations/projections.ts';
-import { type CommandTools, leaf, outputOf } from '../command.ts';
+import { type CommandTools, leaf, listing, type ListOptions, outputOf } from '../command.ts';
 import { accepted, usage } from '../output.ts';
 import { openProgress } from '../progress.ts';
 
 /** `projections list | rebuild`. */
 export function addProjectionCommands(program: Command, tools: CommandTools): void {
   const projections = program.command('projections').description('the views, which can be rebuilt from the events');
-  leaf(projections, 'list', 'list projections and how far they are').action((options: { json?: boolean }) =>
+  listing(projections, 'list', 'list projections and how far they are').action((options: ListOptions) =>
     tools.withApplication(async (application) => {
       outputOf(options, tools).table(
         ['name', 'version', 'position', 'behind'],

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
-import { listSecrets, putSecret, removeSecret } from '../../application/operations/secrets.ts';
-import { act, type ActOptions, type CommandTools, leaf, outputOf } from '../command.ts';
+import { type ListedSecret, listSecrets, putSecret, removeSecret } from '../../application/operations/secrets.ts';
+import { act, type ActOptions, type CommandTools, listing, type ListOptions, narrowed, outputOf } from '../command.ts';
 import { accepted, operatorContext, usage } from '../output.ts';
 
 const STANDARD_INPUT = 0;
@@ -24,17 +24,27 @@ export function addSecretCommands(program: Command, tools: CommandTools): void {
       outputOf(options, tools).object({ id, removed: true }, [`secret ${id} removed`]);
     }),
   );
-  leaf(secret, 'list', 'which secrets there are, since when, and what uses them').action(
-    (options: { json?: boolean }) =>
-      tools.withApplication(async (application) => {
-        const rows = (await listSecrets(application)).map(({ id, since, usedBy }) => ({
-          id,
-          since,
-          used_by: options.json === true ? usedBy : usedBy.join(', ') || null,
-        }));
-        outputOf(options, tools).table(['id', 'since', 'used_by'], rows);
-      }),
+  listing(secret, 'list', 'which secrets there are, since when, and what uses them', {
+    states: ['used', 'unused', 'missing'],
+    since: 'those whose value was put there',
+  }).action((options: ListOptions) =>
+    tools.withApplication(async (application) => {
+      const secrets = await listSecrets(application);
+      const wanted = narrowed(secrets, options, { now: application.clock.now(), statusOf, at: ({ since }) => since });
+      const rows = wanted.map(({ id, since, usedBy }) => ({
+        id,
+        since,
+        used_by: options.json === true ? usedBy : usedBy.join(', ') || null,
+      }));
+      outputOf(options, tools).table(['id', 'since', 'used_by'], rows);
+    }),
   );
+}
+
+/** `missing`: something uses it, and it is not there. */
+function statusOf({ since, usedBy }: ListedSecret): string {
+  if (since === null) return 'missing';
+  return usedBy.length > 0 ? 'used' : 'unused';
 }
 
 function readSecret(from: string): string {

@@ -2,7 +2,16 @@ import { Argument, type Command } from 'commander';
 import { deleteAsset, ensureAsset, listAssets, showAsset, testAsset } from '../../application/worker-pools/assets.ts';
 import { assetCategories, checkAsset } from '../../domain/worker-pools/documents.ts';
 import type { AssetCategory } from '../../events/worker-pools/asset-records.ts';
-import { act, type ActOptions, type CommandTools, leaf, outputOf } from '../command.ts';
+import {
+  act,
+  type ActOptions,
+  type CommandTools,
+  leaf,
+  listing,
+  type ListOptions,
+  narrowed,
+  outputOf,
+} from '../command.ts';
 import { accepted, CommandFailure, EXIT, operatorContext } from '../output.ts';
 import { readDocument } from './documents.ts';
 import { printEnsured, taken, yamlLines } from './print.ts';
@@ -21,13 +30,16 @@ export function addAssetCommands(program: Command, tools: CommandTools): void {
         printEnsured(outputOf(options, tools), { what: `${category} ${name}`, name, ...changed, dryRun: false });
       });
     });
-  leaf(group, 'list', 'list assets').action((options: { json?: boolean }) =>
+  listing(group, 'list', 'list assets', { since: 'those created' }).action((options: ListOptions) =>
     tools.withApplication(async (application) => {
-      const rows = (await listAssets(application)).map((view) => ({
+      const assets = await listAssets(application);
+      const wanted = narrowed(assets, options, { now: application.clock.now(), at: ({ createdAt }) => createdAt });
+      const rows = wanted.map((view) => ({
         name: view.name,
         category: view.category,
         provider_type: view.providerType,
         credentials: options.json === true ? view.credentialNames : view.credentialNames.join(',') || null,
+        created_at: view.createdAt,
       }));
       outputOf(options, tools).table(['name', 'category', 'provider_type', 'credentials'], rows);
     }),

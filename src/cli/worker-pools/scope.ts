@@ -9,7 +9,16 @@ import {
   removeScopeWorkerPool,
   showScope,
 } from '../../application/worker-pools/scopes.ts';
-import { act, type ActOptions, type CommandTools, leaf, outputOf } from '../command.ts';
+import {
+  act,
+  type ActOptions,
+  type CommandTools,
+  leaf,
+  listing,
+  type ListOptions,
+  narrowed,
+  outputOf,
+} from '../command.ts';
 import { accepted, operatorContext } from '../output.ts';
 import { scopeLimitsOf, scopeNameOf, wholeNumber } from './options.ts';
 import { yamlLines } from './print.ts';
@@ -30,11 +39,14 @@ export function addScopeCommands(program: Command, tools: CommandTools): void {
       ]);
     }),
   );
-  leaf(group, 'list', 'list scopes').action((options: { json?: boolean }) =>
+  listing(group, 'list', 'list scopes', { since: 'those created' }).action((options: ListOptions) =>
     tools.withApplication(async (application) => {
-      const rows = (await listScopes(application)).map(({ scope, pools }) => {
+      const scopes = await listScopes(application);
+      const wanted = narrowed(scopes, options, { now: application.clock.now(), at: ({ createdAt }) => createdAt });
+      const rows = wanted.map(({ scope, pools, createdAt }) => {
         const names = Object.keys(pools).toSorted();
-        return { name: scope, worker_pools: options.json === true ? names : names.join(',') || null };
+        const joined = options.json === true ? names : names.join(',') || null;
+        return { name: scope, worker_pools: joined, created_at: createdAt };
       });
       outputOf(options, tools).table(['name', 'worker_pools'], rows);
     }),

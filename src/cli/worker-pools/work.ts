@@ -8,7 +8,7 @@ import {
   submitWork,
 } from '../../application/worker-pools/work-requests.ts';
 import { checkWork } from '../../domain/worker-pools/documents.ts';
-import { act, type ActOptions, type CommandTools, leaf, outputOf, sinceOption, statusOption } from '../command.ts';
+import { act, type ActOptions, type CommandTools, leaf, listing, type ListOptions, outputOf } from '../command.ts';
 import { accepted, operatorContext, sinceOf, usage } from '../output.ts';
 import { readDocument } from './documents.ts';
 import { wholeNumber } from './options.ts';
@@ -17,14 +17,7 @@ import { taken, yamlLines } from './print.ts';
 const LIST_MAX = 10_000;
 const LIST_DEFAULT = 100;
 
-type ListOptions = Readonly<{
-  scope?: string;
-  state?: string;
-  status?: string;
-  since?: string;
-  limit?: number;
-  json?: boolean;
-}>;
+type OwnListOptions = ListOptions & Readonly<{ scope?: string; state?: string }>;
 
 type SubmitOptions = ActOptions &
   Readonly<{ scope: string; architecture: string; pool?: string; payload?: string; expectedSeconds?: number }>;
@@ -47,12 +40,13 @@ export function addWorkCommands(program: Command, tools: CommandTools): void {
         outputOf(options, tools).object(describeWorkWithPayload(shown), [`work request ${shown.view.id} waits`]);
       });
     });
-  leaf(group, 'list', 'list work requests, the newest first')
+  listing(group, 'list', 'list work requests, the newest first', {
+    states: ['waiting', 'running', 'succeeded', 'failed', 'cancelled'],
+    since: 'what was submitted',
+  })
     .option('--scope <name>', 'of one scope')
     .option('--state <state>', 'the same as --status')
-    .addOption(statusOption(['waiting', 'running', 'succeeded', 'failed', 'cancelled']))
-    .addOption(sinceOption('what was submitted'))
-    .action((options: ListOptions) =>
+    .action((options: OwnListOptions) =>
       tools.withApplication(async (application) => {
         const { scope, status, state = status, limit = LIST_DEFAULT } = options;
         const since = sinceOf(options.since, application.clock.now());

@@ -12,7 +12,16 @@ import { jsonSchema, schemaNames } from '../../domain/worker-pools/json-schemas.
 import type { PoolChanges } from '../../events/worker-pools/pool-record.ts';
 import type { Refusal } from '../../kernel/decider.ts';
 import type { WorkerPoolView } from '../../projections/worker-pools/worker-pool-view.ts';
-import { act, type ActOptions, type CommandTools, leaf, outputOf, statusOption } from '../command.ts';
+import {
+  act,
+  type ActOptions,
+  type CommandTools,
+  leaf,
+  listing,
+  narrowed,
+  type ListOptions,
+  outputOf,
+} from '../command.ts';
 import { accepted, operatorContext } from '../output.ts';
 import { addInstanceCommands } from './instances.ts';
 import { type PoolOptions, poolChanges, poolNameOf, poolOptions } from './options.ts';
@@ -73,11 +82,10 @@ function print(pool: string, answer: Refusal | PoolChanged, options: PoolOptions
 }
 
 function addReading(group: Command, tools: CommandTools): void {
-  leaf(group, 'list', 'list pools')
-    .addOption(statusOption(['enabled', 'disabled']))
-    .action(({ status, ...options }: Readonly<{ status?: string; json?: boolean }>) =>
+  listing(group, 'list', 'list pools', { states: ['enabled', 'disabled'], since: 'those created' }).action(
+    (options: ListOptions) =>
       tools.withApplication(async (application) => {
-        const rows = (await listPools(application)).map(({ record, active, scopes }) => ({
+        const rows = (await listPools(application)).map(({ record, active, scopes, createdAt }) => ({
           name: record.name,
           provider_type: record.specifications.provider_type,
           provider_account: record.provider_account,
@@ -88,6 +96,7 @@ function addReading(group: Command, tools: CommandTools): void {
           instance_wide: record.instance_wide,
           ephemeral: record.ephemeral,
           scopes: options.json === true ? scopes : scopes.join(',') || null,
+          created_at: createdAt,
         }));
         outputOf(options, tools).table(
           [
@@ -100,10 +109,14 @@ function addReading(group: Command, tools: CommandTools): void {
             'max_active_instances',
             'scopes',
           ],
-          rows.filter(({ enabled }) => status === undefined || enabled === (status === 'enabled')),
+          narrowed(rows, options, {
+            now: application.clock.now(),
+            statusOf: ({ enabled }) => (enabled ? 'enabled' : 'disabled'),
+            at: ({ created_at: at }) => at,
+          }),
         );
       }),
-    );
+  );
   leaf(group, 'show <name>', 'show a pool, as YAML').action((name: string, options: { json?: boolean }) =>
     tools.withApplication(async (application) => {
       const view = accepted(await showPool(name, application));

@@ -3,7 +3,16 @@ import { listWorkers, showWorker } from '../../application/worker-pools/workers.
 import { registerWorker } from '../../application/worker-pools/worker-sessions.ts';
 import { checkWorker } from '../../domain/worker-pools/documents.ts';
 import type { WorkerView } from '../../projections/worker-pools/worker-view.ts';
-import { act, type ActOptions, type CommandTools, leaf, outputOf, statusOption } from '../command.ts';
+import {
+  act,
+  type ActOptions,
+  type CommandTools,
+  leaf,
+  listing,
+  type ListOptions,
+  narrowed,
+  outputOf,
+} from '../command.ts';
 import { accepted, operatorContext } from '../output.ts';
 import { commandRunner, runAgent } from './agent.ts';
 import { taken, yamlLines } from './print.ts';
@@ -11,16 +20,19 @@ import { taken, yamlLines } from './print.ts';
 /** `worker list | show | register | run`. */
 export function addWorkerCommands(program: Command, tools: CommandTools): void {
   const group = program.command('worker').description('workers and their instances');
-  leaf(group, 'list', 'list workers')
+  listing(group, 'list', 'list workers', {
+    states: ['stopped', 'launching', 'booting', 'idle', 'busy', 'ending'],
+    since: 'those registered',
+  })
     .option('--pool <name>', 'of one pool')
-    .addOption(statusOption(['stopped', 'launching', 'booting', 'idle', 'busy', 'ending']))
-    .action((options: Readonly<{ pool?: string; status?: string; json?: boolean }>) =>
+    .action((options: ListOptions & Readonly<{ pool?: string }>) =>
       tools.withApplication(async (application) => {
         const rows = (await listWorkers({ pool: options.pool }, application)).map(({ view, runtimeSeconds }) => ({
           name: view.worker,
           pool: view.pool,
           state: stateOf(view),
           architectures: options.json === true ? view.architectures : view.architectures.join(','),
+          registered_at: view.registeredAt,
           instance_created_at: view.instanceCreatedAt,
           runtime_seconds: runtimeSeconds,
           task: view.task?.task ?? null,
@@ -28,7 +40,11 @@ export function addWorkerCommands(program: Command, tools: CommandTools): void {
         }));
         outputOf(options, tools).table(
           ['name', 'pool', 'state', 'architectures', 'instance_created_at', 'runtime_seconds', 'task', 'scope'],
-          rows.filter(({ state }) => options.status === undefined || state.split(',')[0] === options.status),
+          narrowed(rows, options, {
+            now: application.clock.now(),
+            statusOf: ({ state }) => state.replace(/,.*/, ''),
+            at: ({ registered_at: at }) => at,
+          }),
         );
       }),
     );

@@ -1,10 +1,10 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Request, Response } from 'express';
+import { COOKIES_SECRET_ID } from '../../application/operations/secrets.ts';
 import type { Secrets } from '../../ports/secrets.ts';
 import type { Ids } from '../../ports/ids.ts';
 import { invariant } from '../../kernel/invariant.ts';
 
-const KEY_ID = 'admin-cookies';
 const KEY_BYTES = 32;
 
 /** The cookies of the pages: the session's secret, when a person was last seen, the device, and a message for the next page. */
@@ -27,9 +27,9 @@ export type Signer = Readonly<{
 /** The signer of this installation; its key is made when it is first needed. */
 export async function openSigner(secrets: Secrets, ids: Pick<Ids, 'random'>): Promise<Signer> {
   // Another server may put one at the same moment: all use the one that was first.
-  await secrets.putIfAbsent(KEY_ID, Buffer.from(ids.random(KEY_BYTES)).toString('base64'));
-  const key = await secrets.get(KEY_ID);
-  invariant(key !== undefined && key !== '', `the secret ${KEY_ID} signs cookies, and is not empty`);
+  await secrets.putIfAbsent(COOKIES_SECRET_ID, Buffer.from(ids.random(KEY_BYTES)).toString('base64'));
+  const key = await secrets.get(COOKIES_SECRET_ID);
+  invariant(key !== undefined && key !== '', `the secret ${COOKIES_SECRET_ID} signs cookies, and is not empty`);
   return signerWith(key);
 }
 

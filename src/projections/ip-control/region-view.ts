@@ -9,6 +9,7 @@ export type RouterView = Readonly<{
   options: Readonly<Record<string, string>>;
   /** Whether drift is put right. */
   repair: boolean;
+  addedAt: string;
 }>;
 
 /** One region and its routers. Key: the region's number. */
@@ -17,6 +18,7 @@ export type RegionView = Readonly<{
   name: string;
   deployPolicy: DeployPolicy;
   routers: readonly RouterView[];
+  createdAt: string;
 }>;
 
 type Shown =
@@ -36,7 +38,7 @@ type Shown =
 
 export const regionProjection: Projection<Shown, RegionView> = {
   name: 'regions',
-  version: 3,
+  version: 4,
   handles: [
     'RegionCreated',
     'DeployPolicyChosen',
@@ -48,7 +50,9 @@ export const regionProjection: Projection<Shown, RegionView> = {
   ],
   keysOf: (event) => [String(event.data.regionId)],
   evolve: (view, event) => {
-    if (event.type === 'RegionCreated') return { ...event.data, deployPolicy: 'each', routers: [] };
+    if (event.type === 'RegionCreated') {
+      return { ...event.data, deployPolicy: 'each', routers: [], createdAt: event.metadata.at };
+    }
     if (view === undefined || event.type === 'RegionNameReleased') return undefined;
     if (event.type === 'DeployPolicyChosen') return { ...view, deployPolicy: event.data.deployPolicy };
     if (event.type === 'RouterRepairChosen') {
@@ -68,6 +72,6 @@ export const regionProjection: Projection<Shown, RegionView> = {
     const others = view.routers.filter((router) => router.name !== event.data.router);
     if (event.type === 'RouterRemoved') return { ...view, routers: others };
     const { router: name, driver, options } = event.data;
-    return { ...view, routers: [...others, { name, driver, options, repair: true }] };
+    return { ...view, routers: [...others, { name, driver, options, repair: true, addedAt: event.metadata.at }] };
   },
 };

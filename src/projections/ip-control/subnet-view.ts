@@ -10,17 +10,18 @@ export type SubnetView = Readonly<{
   regionId: number;
   asn: number;
   metro: string;
+  assignedAt: string;
 }>;
 
 type Shown = Extract<CustomerEvent, { type: 'SubnetAssigned' | 'SubnetReleased' }>;
 
 export const subnetProjection: Projection<Shown, SubnetView> = {
   name: 'subnets',
-  version: 1,
+  version: 2,
   handles: ['SubnetAssigned', 'SubnetReleased'],
   keysOf: (event) => [String(event.data.subnetId)],
   evolve: (_view, event) => {
     if (event.type === 'SubnetReleased') return undefined;
-    return { ...event.data, customerId: Number(streamId(event.stream)) };
+    return { ...event.data, customerId: Number(streamId(event.stream)), assignedAt: event.metadata.at };
   },
 };

@@ -4,11 +4,14 @@ import { rememberedRegionLimits } from '../../../src/application/ip-control/regi
 import type { RegionView } from '../../../src/projections/ip-control/region-view.ts';
 import { createManualClock } from '../../support/manual-clock.ts';
 
+const NOON = '2026-11-27T12:00:00Z';
+
 const region = (most: number): RegionView => ({
   regionId: 1,
   name: 'eu-west',
   deployPolicy: 'each',
-  routers: [{ name: 'edge1', driver: 'frr', options: { max_entries: String(most) }, repair: true }],
+  routers: [{ name: 'edge1', driver: 'frr', options: { max_entries: String(most) }, repair: true, addedAt: NOON }],
+  createdAt: NOON,
 });
 
 /** Views of one region, of which the number of readings is counted, and which may fail or hang. */

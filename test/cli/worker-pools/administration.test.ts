@@ -6,6 +6,7 @@ import { parse } from 'yaml';
 import { startHetznerFake } from '../../support/clouds/hetzner-fake.ts';
 import { openEdgeward } from '../../support/servers/edgeward-server.ts';
 import { waitUntil } from '../../support/wait-until.ts';
+import { undated } from '../../support/undated.ts';
 
 const edgeward = await openEdgeward({ PUBLIC_URL: 'https://edgeward.example.net' });
 test.after(() => edgeward.remove());
@@ -61,7 +62,7 @@ test('an account is kept; its credentials are in the secret store and are shown 
   );
   const shown = await succeeds('asset', 'show', 'hcloud');
   assert.match(shown, 'api_token: secret');
-  assert.equal(await edgeward.json('asset', 'list'), [
+  assert.equal(undated(await edgeward.json('asset', 'list')), [
     { name: 'hcloud', category: 'cloud-provider-account', provider_type: 'hetzner', credentials: ['api_token'] },
   ]);
   const log = JSON.stringify((await edgeward.events()).map(({ data }) => data));
@@ -288,7 +289,7 @@ test('a pool that is not instance-wide belongs to one scope', async () => {
   );
   await succeeds('worker_pool', 'edit', 'spot', '--no-instance-wide');
   await fails(4, 'spot is not instance-wide and belongs to scope debian.', 'scope', 'add_worker_pool', 'kali', 'spot');
-  assert.equal(await edgeward.json('scope', 'list'), [
+  assert.equal(undated(await edgeward.json('scope', 'list')), [
     { name: 'debian', worker_pools: ['spot'] },
     { name: 'kali', worker_pools: [] },
   ]);
@@ -406,7 +407,7 @@ test('a running server takes reserved places further: a launch that the provider
 test('a deleted pool is gone from its scopes and from the list', async () => {
   assert.is(await succeeds('worker_pool', 'delete', 'spot'), 'worker pool spot deleted\ntaken from scope debian\n');
   assert.equal(await edgeward.json('worker_pool', 'list'), []);
-  assert.equal(await edgeward.json('scope', 'list'), [
+  assert.equal(undated(await edgeward.json('scope', 'list')), [
     { name: 'debian', worker_pools: [] },
     { name: 'kali', worker_pools: [] },
   ]);

@@ -76,7 +76,13 @@ test('pending addresses are counted exactly by region, those that a commit is ta
   ];
   const ledger = events.reduce(applyToLedger, EMPTY_LEDGER);
   const regions = [1, 2].map((regionId) => {
-    return { regionId, name: `r${regionId}`, deployPolicy: 'each', routers: [] } as const;
+    return {
+      regionId,
+      name: `r${regionId}`,
+      deployPolicy: 'each',
+      routers: [],
+      createdAt: '2026-11-27T12:00:00Z',
+    } as const;
   });
   const customer = { subnets: [], ledger };
   const collector = pendingCollector({ page: pageOf(customer, customer) }, { page: pageOf(...regions) });

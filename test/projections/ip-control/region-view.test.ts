@@ -7,6 +7,8 @@ import { subnetProjection } from '../../../src/projections/ip-control/subnet-vie
 import { recordedInOrder, specifyProjection } from '../../specification.ts';
 
 const NOON = '2026-11-27T12:00:00Z';
+/** As the times of events are written. */
+const AT = '2026-11-27T12:00:00.000+00:00';
 
 // Regions and their routers
 
@@ -23,15 +25,16 @@ const given = (...events: readonly RegionChange[]) =>
   specifyProjection(regionProjection).given(...recordedInOrder(events, NOON, 0, 'region-1'));
 
 test('a region is shown with its routers, in the order in which they came', () => {
-  given(created).shows('1', { regionId: 1, name: 'ams', deployPolicy: 'each', routers: [] });
+  given(created).shows('1', { regionId: 1, name: 'ams', deployPolicy: 'each', routers: [], createdAt: AT });
   given(created, added('core2', { path: '/a' }), added('core1')).shows('1', {
     regionId: 1,
     name: 'ams',
     deployPolicy: 'each',
     routers: [
-      { name: 'core2', driver: 'file', options: { path: '/a' }, repair: true },
-      { name: 'core1', driver: 'file', options: {}, repair: true },
+      { name: 'core2', driver: 'file', options: { path: '/a' }, repair: true, addedAt: AT },
+      { name: 'core1', driver: 'file', options: {}, repair: true, addedAt: AT },
     ],
+    createdAt: AT,
   });
 });
 
@@ -44,7 +47,8 @@ test('a router is shown with the options that it has now', () => {
     regionId: 1,
     name: 'ams',
     deployPolicy: 'each',
-    routers: [{ name: 'core1', driver: 'file', options, repair: true }],
+    routers: [{ name: 'core1', driver: 'file', options, repair: true, addedAt: AT }],
+    createdAt: AT,
   });
 });
 
@@ -58,21 +62,23 @@ test('a removed router is shown no more, and may come back', () => {
     name: 'ams',
     deployPolicy: 'each',
     routers: [],
+    createdAt: AT,
   });
   given(created, added('core1', { path: '/a' }), removed('core1'), added('core1', { path: '/b' })).shows('1', {
     regionId: 1,
     name: 'ams',
     deployPolicy: 'each',
-    routers: [{ name: 'core1', driver: 'file', options: { path: '/b' }, repair: true }],
+    routers: [{ name: 'core1', driver: 'file', options: { path: '/b' }, repair: true, addedAt: AT }],
+    createdAt: AT,
   });
 });
 
-const core1 = (repair: boolean) => ({ name: 'core1', driver: 'file', options: {}, repair });
+const core1 = (repair: boolean) => ({ name: 'core1', driver: 'file', options: {}, repair, addedAt: AT });
 
 test('what was chosen for a region and a router is shown; a router that comes back is a new one', () => {
   const policy: RegionChange = { type: 'DeployPolicyChosen', data: { regionId: 1, deployPolicy: 'all-or-nothing' } };
   const left: RegionChange = { type: 'RouterRepairChosen', data: { regionId: 1, router: 'core1', repair: false } };
-  const shown = { regionId: 1, name: 'ams', deployPolicy: 'all-or-nothing' } as const;
+  const shown = { regionId: 1, name: 'ams', deployPolicy: 'all-or-nothing', createdAt: AT } as const;
   given(created, policy, added('core1'), left).shows('1', { ...shown, routers: [core1(false)] });
   given(created, policy, added('core1'), left, removed('core1'), added('core1')).shows('1', {
     ...shown,
@@ -93,7 +99,7 @@ const givenSubnets = (...events: readonly SubnetEvent[]) =>
   specifyProjection(subnetProjection).given(...recordedInOrder(events, NOON));
 
 test('a subnet is shown with its owner until it is released', () => {
-  givenSubnets(assigned).shows('4', { ...subnet, customerId: 7 });
+  givenSubnets(assigned).shows('4', { ...subnet, customerId: 7, assignedAt: AT });
   givenSubnets(assigned).shows('5', undefined);
   givenSubnets(assigned, released).shows('4', undefined);
 });
