@@ -1,285 +1,273 @@
-import { addScopeWorkerPool, createScope } from '../../src/application/worker-pools/scopes.ts';
-import { ensureAsset } from '../../src/application/worker-pools/assets.ts';
-import { ensurePool } from '../../src/application/worker-pools/pools.ts';
-import { openWorkDispatcher, type TakenWork } from '../../src/application/worker-pools/work-dispatcher.ts';
-import { submitWork } from '../../src/application/worker-pools/work-requests.ts';
-import { finishWork } from '../../src/application/worker-pools/worker-sessions.ts';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { openSqliteEventStore } from '../../src/adapters/sqlite/event-store.ts';
+import { createLog } from '../../src/adapters/log.ts';
 import { epochMilliseconds } from '../../src/domain/instants.ts';
-import type { AssetRecord } from '../../src/events/worker-pools/asset-records.ts';
-import type { Cloud, OpenCloud } from '../../src/ports/clouds.ts';
-import { CloudFailure, type CloudFailureCode } from '../../src/ports/clouds.ts';
-import { setMaxListeners } from 'node:events';
-import { createManualClock, type ManualClock } from '../support/manual-clock.ts';
-import { failingStore } from '../support/stores/failing-store.ts';
-import { openTestApplication, type TestApplication } from '../support/test-application.ts';
-import { createDummyCloud, type DummyCloud } from '../support/worker-pools/dummy-cloud.ts';
-import { type PoolServer, startPoolServer } from '../support/worker-pools/pool-server.ts';
-import { accepted } from '../support/worker-pools/records.ts';
+import { createCodec } from '../../src/events/codec.ts';
+import { EVENT_CATALOGUE } from '../../src/main/contexts.ts';
+import { type WorkerEvent, workerEvents } from '../../src/events/worker-pools/worker.ts';
+import { type WorkRequestEvent, workRequestEvents } from '../../src/events/worker-pools/work-request.ts';
+import { isHandled } from '../../src/kernel/event.ts';
+import type { EventStore } from '../../src/ports/event-store.ts';
 import { randomFrom } from '../support/random.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+import { type EngineServer, type LoadedServer, loadServer, ServerGone } from './engine/engine-server.ts';
+import type { PoolsCall } from './engine/messages.ts';
+import { explainPaidSeconds, type PaidSeconds } from './engine/paid-seconds.ts';
+import { playAgents } from './engine/played-agents.ts';
+import { playProviders } from './engine/played-providers.ts';
 
-export type EngineRun = Readonly<{ seed: number; hours: number; pools: number; tasksPerHour: number }>;
+export type EngineRun = Readonly<{
+  seed: number;
+  hours: number;
+  pools: number;
+  /** On average; most work comes by day. */
+  tasksPerHour: number;
+  /** Whether it ends after the hour that runs. */
+  isStopped: () => boolean;
+  /** Told after each hour. */
+  progress?: (hour: number) => void;
+}>;
 
 /** What came of it. Seconds are the provider's own. */
 export type EngineReport = Readonly<{
   launched: number;
+  /** Runs that only the provider has, or only the log, when faults have ceased and instances still run. */
+  onlyThere: readonly string[];
+  onlyInTheLog: readonly string[];
+  /** How many run at that moment. */
+  running: number;
   /** Instances that the provider still has when all is ended. */
   leaked: number;
   paidSeconds: number;
   accountedSeconds: number;
+  explained: PaidSeconds;
   /** Moments at which a pool had more instances at its provider than its bound. */
   boundsPassed: number;
+  /** Servers that were killed, and those of them in the middle of calls to a provider. */
   kills: number;
+  killsInCalls: number;
+  /** How often each fault was played. */
+  faults: Readonly<Record<string, number>>;
+  /** Agents that hung while their instance ran on. */
+  muted: number;
   /** Records of the engine that failed. */
   failedRecords: number;
-  finished: number;
+  succeeded: number;
   failed: number;
   unfinished: number;
+  events: number;
 }>;
 
 const ACCOUNTS = ['north', 'east', 'west'];
+const START = '2026-11-01T07:00:00.000Z';
 const MAX_ACTIVE = 4;
 const STEP_SECONDS = 60;
-/** Whose records fail: those of the workers and of people are told again by who they are from. */
-const OF_THE_ENGINE = /^system:(?!work-dispatcher)/;
+const MONTH_SECONDS = 400_000;
 
-/** What a worker runs, in seconds that are left; or that it asks for work. */
-type Busy = 'asks' | { work: TakenWork; left: number };
-
-/** Runs pools for some hours: faults of every kind, and a server that is killed each hour. Everything is real but the providers and the time. */
-export async function runEngine({ seed, hours, pools, tasksPerHour }: EngineRun): Promise<EngineReport> {
-  const random = randomFrom(seed);
-  const records = failingStore(randomFrom(seed + 1), OF_THE_ENGINE);
-  const application = await openTestApplication(createManualClock(), records.between);
-  const clouds = new Map(ACCOUNTS.map((name) => [name, createDummyCloud(application.clock)]));
-  const openCloud = faulty(clouds, random, application.clock);
+/**
+ * Runs pools for some hours: faults of every kind, and the server's process killed once in each of them. What is killed is the engine over
+ * its files; the providers, the workers' agents and the clock are this process and live on.
+ */
+export async function runEngine(given: EngineRun): Promise<EngineReport> {
+  const folder = await temporaryFolder();
+  const run = openRun(given, folder.path);
   try {
-    await found(application, pools);
-    const names = Array.from({ length: pools }, (_, index) => `pool-${index}`);
-    let server = await startPoolServer(application, openCloud);
-    records.isOn = true;
-    const busy = new Map<string, Busy>();
-    let [boundsPassed, kills, submitted] = [0, 0, 0];
-    const dispatching = new AbortController();
-    setMaxListeners(0, dispatching.signal);
-    const dispatcher = openWorkDispatcher({ ...application, store: application.store });
-    await application.catchUp();
-    const following = dispatcher.run(dispatching.signal);
-    const step = async (isQuiet: boolean): Promise<void> => {
-      await server.settle();
-      await application.catchUp();
-      await work(application, clouds, dispatcher, busy, random, isQuiet, dispatching.signal);
-      boundsPassed += names.filter((pool) => countOf(clouds, pool) > MAX_ACTIVE).length;
-      await application.clock.advance({ seconds: STEP_SECONDS });
-    };
-    for (let hour = 0; hour < hours; hour += 1) {
-      for (let minute = 0; minute < 60; minute += 1) {
-        for (let due = tasksPerHour / 60; random() < due; due -= 1) {
-          const scope = `scope-${Math.floor(random() * 3)}`;
-          const expectedSeconds = 120 + Math.floor(random() * 1_200);
-          const wanted = { scope, architecture: 'amd64', pool: null, payload: null, expectedSeconds } as const;
-          accepted(await submitWork(wanted, application.context, application));
-          submitted += 1;
-        }
-        await step(false);
-      }
-      records.isOn = false;
-      await server.kill();
-      kills += 1;
-      server = await startPoolServer(application, openCloud);
-      await editEverything(application, names, hour);
-      records.isOn = true;
-    }
-    // Nothing more is submitted: everything comes to its end.
-    for (let minute = 0; minute < 240; minute += 1) await step(true);
-    records.isOn = false;
-    await server.settle();
-    const report = await sum(application, clouds, server, names);
-    await server.kill();
-    dispatching.abort();
-    await following;
-    const unfinished = submitted - report.finished - report.failed;
-    return { ...report, boundsPassed, kills, failedRecords: records.failed(), unfinished };
+    return await run.report();
   } finally {
-    await application.close();
+    await run.end();
+    await folder.remove();
   }
 }
 
-/** What an administrator does against a refused login and against specifications that the provider does not take. */
-async function editEverything(application: TestApplication, pools: readonly string[], hour: number): Promise<void> {
-  const { context } = application;
-  for (const name of ACCOUNTS) {
-    const asset = { record: accountOf(name), credentials: { api_token: `${name}-${hour}` } };
-    accepted(await ensureAsset(asset, context, application));
+function openRun({ seed, hours, pools, tasksPerHour, isStopped, progress }: EngineRun, folder: string) {
+  const random = randomFrom(seed);
+  const providers = playProviders(ACCOUNTS, random);
+  const agents = playAgents(providers, random);
+  const records = poolsOf(pools);
+  let now = epochMilliseconds(START);
+  let [kills, killsInCalls, failedRecords, failedOfServer, boundsPassed] = [0, 0, 0, 0, 0];
+  let next: LoadedServer | undefined = loadServer(providers.answer);
+  let server: EngineServer | undefined;
+
+  return { report, end };
+
+  async function end(): Promise<void> {
+    await Promise.all([server?.kill(), next?.kill()]);
   }
-  for (const pool of pools) {
-    accepted(await ensurePool(pool, { static_metadata: { hour } }, { dryRun: false }, context, application));
-  }
-}
 
-function accountOf(name: string): AssetRecord {
-  return {
-    category: 'cloud-provider-account',
-    name,
-    provider_type: 'hetzner',
-    configuration: {},
-    credential_names: ['api_token'],
-  };
-}
-
-async function found(application: TestApplication, pools: number): Promise<void> {
-  for (const name of ACCOUNTS) {
-    const asset = { record: accountOf(name), credentials: { api_token: name } };
-    accepted(await ensureAsset(asset, application.context, application));
-  }
-  for (const scope of [0, 1, 2]) accepted(await createScope(`scope-${scope}`, application.context, application));
-  for (let index = 0; index < pools; index += 1) {
-    const given = {
-      provider_account: ACCOUNTS[index % ACCOUNTS.length] ?? '',
-      architectures: ['amd64' as const],
-      ephemeral: index % 5 === 4,
-      limits: { max_active_instances: MAX_ACTIVE, target_max_seconds_per_month: null, max_idle_seconds: 600 },
-      specifications: {
-        provider_type: 'hetzner' as const,
-        server_type: 'cx32',
-        image_name: 'debian-13',
-        enable_ipv4: true,
-        enable_ipv6: true,
-        worker_install_source: 'release' as const,
-      },
-    };
-    accepted(await ensurePool(`pool-${index}`, given, { dryRun: false }, application.context, application));
-    const membership = { scope: `scope-${index % 3}`, pool: `pool-${index}` };
-    accepted(await addScopeWorkerPool(membership, { priority: index }, application.context, application));
-  }
-}
-
-const REFUSED: readonly CloudFailureCode[] = [
-  'no-capacity',
-  'quota-exceeded',
-  'rejected',
-  'throttled',
-  'not-permitted',
-];
-const REFUSED_UNTIL_EDITED: readonly CloudFailureCode[] = ['login-refused', 'bad-specifications'];
-const UNCERTAIN: readonly CloudFailureCode[] = ['unreachable', 'timed-out', 'outcome-unknown', 'unreadable-answer'];
-
-/** So long a call is waited for that is not answered. */
-const HANG_MILLISECONDS = 120_000;
-/** So long some listings do not show what was just created. */
-const HIDDEN_MILLISECONDS = 240_000;
-
-/** A provider of which one call in five fails: refused, hanging, lost before it was carried out, or after. Its listings lag behind. */
-function faulty(clouds: ReadonlyMap<string, DummyCloud>, random: () => number, clock: ManualClock): OpenCloud {
-  const call = async <T>(signal: AbortSignal, carryOut: () => Promise<T>): Promise<T> => {
-    const chance = random();
-    const pick = (codes: readonly CloudFailureCode[]): CloudFailure =>
-      new CloudFailure(codes[Math.floor(random() * codes.length)] ?? 'rejected', 'a fault was played');
-    if (chance < 0.002) throw pick(REFUSED_UNTIL_EDITED);
-    if (chance < 0.05) throw pick(REFUSED);
-    if (chance < 0.06) {
-      await clock.wait(HANG_MILLISECONDS, signal);
-      throw new CloudFailure('timed-out', 'a fault was played');
+  async function report(): Promise<EngineReport> {
+    let serving = await started();
+    await serving.found({ pools: records });
+    providers.setFaulty(true);
+    for (let hour = 0; hour < hours && !isStopped(); hour += 1) {
+      const killedIn = Math.floor(random() * 60);
+      for (let minute = 0; minute < 60; minute += 1) {
+        if (minute === killedIn) {
+          serving = await killedInMinute(serving);
+          await serving.edit({ accounts: ACCOUNTS, pools: records.map(({ name }) => name), hour });
+          continue;
+        }
+        await submit(serving, hour);
+        await minuteOf(serving, true);
+      }
+      progress?.(hour);
     }
-    if (chance < 0.12) throw pick(UNCERTAIN);
-    const done = await carryOut();
-    if (chance < 0.2) throw pick(UNCERTAIN);
-    return done;
-  };
-  return (account) => {
-    const cloud = clouds.get(account.name)?.openCloud(account);
-    if (cloud === undefined) throw new CloudFailure('bad-account', 'no such account');
-    const faultyCloud: Cloud = {
-      ...cloud,
-      create: (request, signal) => call(signal, () => cloud.create(request, signal)),
-      terminate: (data, signal) => call(signal, () => cloud.terminate(data, signal)),
-      list: (installation, signal) =>
-        call(signal, async () => {
-          const all = await cloud.list(installation, signal);
-          if (random() >= 0.2) return all;
-          const shownUntil = clock.now().epochMilliseconds - HIDDEN_MILLISECONDS;
-          return all.filter(({ createdAt }) => epochMilliseconds(createdAt) < shownUntil);
-        }),
+    providers.setFaulty(false);
+    // What was uncertain comes to its end within some minutes, while work goes on.
+    for (let minute = 0; minute < 30; minute += 1) {
+      await submit(serving, 0);
+      await minuteOf(serving, false);
+    }
+    const there = new Set(providers.living().map(({ run }) => run));
+    const inTheLog = await withLog(folder, runsInTheLog);
+    // Nothing more is submitted: everything comes to its end.
+    for (let minute = 0; minute < 240; minute += 1) await minuteOf(serving, false);
+    const accounts = Object.values(await serving.accounts());
+    await serving.stop();
+    server = undefined;
+    const all = providers.everyInstance();
+    const paid = all.map(
+      ({ createdAt, endedAt }) => epochMilliseconds(endedAt ?? createdAt) - epochMilliseconds(createdAt),
+    );
+    return {
+      launched: all.length,
+      onlyThere: [...there].filter((one) => !inTheLog.has(one)),
+      onlyInTheLog: [...inTheLog].filter((one) => !there.has(one)),
+      running: there.size,
+      leaked: providers.living().length,
+      paidSeconds: sum(paid) / 1000,
+      accountedSeconds: sum(accounts) / 1000,
+      explained: await withLog(folder, (store) => explainPaidSeconds(store.readAll(-1n))),
+      boundsPassed,
+      kills,
+      killsInCalls,
+      faults: providers.played(),
+      muted: agents.muted(),
+      failedRecords,
+      ...(await withLog(folder, countsOf)),
     };
-    return faultyCloud;
-  };
-}
+  }
 
-/** The instances' own side: they boot, take work, finish it; one in a hundred never gets ready, and some are taken away. */
-async function work(
-  application: TestApplication,
-  clouds: ReadonlyMap<string, DummyCloud>,
-  dispatcher: ReturnType<typeof openWorkDispatcher>,
-  busy: Map<string, Busy>,
-  random: () => number,
-  isQuiet: boolean,
-  ended: AbortSignal,
-): Promise<void> {
-  const { workers, clock, context } = application;
-  const now = clock.now().epochMilliseconds;
-  for (const cloud of clouds.values()) {
-    for (const { worker, run, createdAt } of cloud.instances()) {
-      if (!isQuiet && random() < 0.0005) cloud.interrupt(run, 'spot capacity was reclaimed');
-      const { instance } = (await workers.state(worker)).state;
-      if (instance?.run !== run || instance.created === undefined) continue;
-      // By its run: whether an instance ever boots is its own.
-      if (now - epochMilliseconds(createdAt) < 90_000 || run.startsWith('0')) continue;
-      if (instance.connected === undefined) {
-        const data = { run, dynamicMetadata: {}, at: clock.nowText() };
-        await workers.handle(worker, { type: 'RecordWorkerConnected', data }, context);
-      }
-      const has = busy.get(run);
-      if (has === undefined) {
-        busy.set(run, 'asks');
-        // Until there is some, or the worker is wanted no more: then it asks again.
-        void askForWork({ worker, run }, dispatcher, busy, ended);
-      } else if (has !== 'asks') {
-        has.left -= STEP_SECONDS;
-        if (has.left > 0) continue;
-        busy.delete(run);
-        await finishWork(worker, { id: has.work.id, outcome: 'succeeded', because: null }, context, application);
-      }
+  async function started(): Promise<EngineServer> {
+    const loaded = next ?? loadServer(providers.answer);
+    failedOfServer = 0;
+    server = await loaded.start({ folder, now: instant(now), seed: seed + kills });
+    next = loadServer(providers.answer);
+    return server;
+  }
+
+  /** A minute as any other, within which the process is killed wherever it is; some seconds later there is another one. */
+  async function killedInMinute(serving: EngineServer): Promise<EngineServer> {
+    const minute = minuteOf(serving, true).catch((error: unknown) => {
+      if (!(error instanceof ServerGone)) throw error;
+    });
+    // At any moment, or in the middle of a call to a provider.
+    if (random() < 0.4) {
+      await pause(random() * 40);
+    } else {
+      const killedInCall = (): void => {
+        killsInCalls += 1;
+        void serving.kill();
+      };
+      providers.onCall(1 + Math.floor(random() * 6), killedInCall);
+      await minute;
+    }
+    await serving.kill();
+    await minute;
+    kills += 1;
+    now += STEP_SECONDS * 1000 + Math.floor(random() * 90_000);
+    return started();
+  }
+
+  async function submit(serving: EngineServer, hour: number): Promise<void> {
+    const isDay = hour % 24 < 10;
+    const share = isDay ? 2 : 0.3;
+    for (let due = (tasksPerHour * share) / 60; random() < due; due -= 1) {
+      const scope = `scope-${Math.floor(random() * 3)}`;
+      await serving.submit({ scope, expectedSeconds: 120 + Math.floor(random() * 1_800) });
     }
   }
-}
 
-async function askForWork(
-  { worker, run }: Readonly<{ worker: string; run: string }>,
-  dispatcher: ReturnType<typeof openWorkDispatcher>,
-  busy: Map<string, Busy>,
-  ended: AbortSignal,
-): Promise<void> {
-  const taken = await dispatcher.take({ worker, run }, ended);
-  if (taken === undefined) busy.delete(run);
-  else busy.set(run, { work: taken, left: taken.expectedSeconds ?? 60 });
-}
-
-function countOf(clouds: ReadonlyMap<string, DummyCloud>, pool: string): number {
-  return [...clouds.values()].flatMap((cloud) => cloud.instances()).filter((instance) => instance.pool === pool).length;
-}
-
-async function sum(
-  application: TestApplication,
-  clouds: ReadonlyMap<string, DummyCloud>,
-  { views }: PoolServer,
-  pools: readonly string[],
-): Promise<Omit<EngineReport, 'boundsPassed' | 'kills' | 'failedRecords' | 'unfinished'>> {
-  const all = [...clouds.values()].flatMap((cloud) => cloud.everyInstance());
-  const paid = all.map(({ createdAt, endedAt }) =>
-    endedAt === null ? 0 : epochMilliseconds(endedAt) - epochMilliseconds(createdAt),
-  );
-  let accounted = 0;
-  for (const pool of pools) {
-    const months = (await views.poolUsage.get(pool))?.months ?? {};
-    for (const milliseconds of Object.values(months)) accounted += milliseconds;
+  async function minuteOf(serving: EngineServer, isFaulty: boolean): Promise<void> {
+    const at = instant(now);
+    providers.passTo(at);
+    if (isFaulty) {
+      for (const { run } of providers.living()) if (random() < 0.0005) providers.interrupt(run);
+    }
+    await agents.act(serving, at, STEP_SECONDS);
+    const passed = await serving.pass({ seconds: STEP_SECONDS, heard: [...agents.heard()], failing: isFaulty });
+    now = epochMilliseconds(passed.now);
+    failedRecords += passed.failedRecords - failedOfServer;
+    failedOfServer = passed.failedRecords;
+    const living = providers.living();
+    boundsPassed += records.filter(({ name }) => living.filter(({ pool }) => pool === name).length > MAX_ACTIVE).length;
   }
-  await application.catchUp();
-  const states = (await application.views.workRequests.list()).map(({ view }) => view.state);
-  return {
-    launched: all.length,
-    leaked: all.filter(({ state }) => state !== 'ended').length,
-    paidSeconds: paid.reduce((a, b) => a + b, 0) / 1000,
-    accountedSeconds: accounted / 1000,
-    finished: states.filter((state) => state === 'succeeded').length,
-    failed: states.filter((state) => state === 'failed').length,
-  };
+}
+
+function poolsOf(count: number): PoolsCall['pools'] {
+  return Array.from({ length: count }, (_, index) => ({
+    name: `pool-${index}`,
+    account: ACCOUNTS[index % ACCOUNTS.length] ?? '',
+    scope: `scope-${index % 3}`,
+    priority: index,
+    ephemeral: index % 5 === 4,
+    maxActive: MAX_ACTIVE,
+    maxIdleSeconds: index % 2 === 0 ? 600 : 1_800,
+    // Some have used their month before it is over.
+    monthSeconds: index % 4 === 3 ? MONTH_SECONDS : null,
+  }));
+}
+
+/** The log as another process finds it, whoever writes it. */
+async function withLog<T>(folder: string, look: (store: EventStore) => Promise<T>): Promise<T> {
+  const log = createLog({ level: 'silent' });
+  const store = openSqliteEventStore({ file: join(folder, 'events.db'), codec: createCodec(EVENT_CATALOGUE), log });
+  try {
+    return await look(store);
+  } finally {
+    await store.close();
+  }
+}
+
+/** The runs that have an instance by the log. */
+async function runsInTheLog(store: EventStore): Promise<ReadonlySet<string>> {
+  const runs = new Set<string>();
+  for await (const page of store.readAll(-1n)) {
+    for (const event of page) {
+      if (!isHandled<WorkerEvent>(OF_WORKERS, event)) continue;
+      if (event.type === 'InstanceCreated') runs.add(event.data.run);
+      if (event.type === 'InstanceTerminated') runs.delete(event.data.run);
+    }
+  }
+  return runs;
+}
+
+/** How many events there are, and how the work has ended. */
+async function countsOf(
+  store: EventStore,
+): Promise<Pick<EngineReport, 'events' | 'succeeded' | 'failed' | 'unfinished'>> {
+  const counts = { events: 0, succeeded: 0, failed: 0, unfinished: 0 };
+  for await (const page of store.readAll(-1n)) {
+    counts.events += page.length;
+    for (const event of page) {
+      if (!isHandled<WorkRequestEvent>(OF_WORK, event)) continue;
+      if (event.type === 'WorkRequestSubmitted') counts.unfinished += 1;
+      if (event.type !== 'WorkRequestFinished') continue;
+      counts.unfinished -= 1;
+      counts[event.data.outcome] += 1;
+    }
+  }
+  return counts;
+}
+
+const OF_WORKERS: ReadonlySet<string> = new Set(workerEvents.map(({ type }) => type));
+const OF_WORK: ReadonlySet<string> = new Set(workRequestEvents.map(({ type }) => type));
+
+function instant(milliseconds: number): string {
+  return new Date(milliseconds).toISOString();
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((all, one) => all + one, 0);
 }

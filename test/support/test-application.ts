@@ -28,12 +28,16 @@ const NAMES_WITHOUT_RULES = {
   ],
 };
 
-/** The rules, views and secrets over real files in a folder of their own; the clock stands still until a test moves it. `between` stands between them and the store. */
+/**
+ * The rules, views and secrets over real files in a folder of their own, or in one that outlives them; the clock stands still until a test
+ * moves it. `between` stands between them and the store.
+ */
 export async function openTestApplication(
   clock: ManualClock = createManualClock(),
   between: (store: EventStore) => EventStore = (store) => store,
+  inFolder?: string,
 ) {
-  const folder = await temporaryFolder();
+  const folder = inFolder === undefined ? await temporaryFolder() : { path: inFolder, remove: async () => undefined };
   const codec = createCodec(EVENT_CATALOGUE);
   const log = silentLog();
   const store = between(openSqliteEventStore({ file: join(folder.path, 'events.db'), codec, log }));

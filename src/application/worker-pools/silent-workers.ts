@@ -50,17 +50,19 @@ async function judge(
 ): Promise<void> {
   const { workers, clock, lastHeard, areShared } = dependencies;
   const { worker, pool, task, silentSince } = view;
-  // Only those that report to the service can fall silent: they have a token.
-  const { state } = await workers.state(worker);
-  if ((pool === null ? state.tokenSha256 : state.instance?.tokenSha256) === undefined) return;
   if (view.phase !== 'ready' && task === null) return;
   const heard = lastHeard(worker);
   if (heard === undefined && areShared) return;
   const silent = clock.monotonicMilliseconds() - Math.max(heard ?? begun, begun);
+  // Nearly all are heard, and need no closer look.
+  if (silent < SUSPECT_MILLISECONDS && silentSince === null) return;
+  // Only those that report to the service can fall silent: they have a token.
+  const { state } = await workers.state(worker);
+  if ((pool === null ? state.tokenSha256 : state.instance?.tokenSha256) === undefined) return;
   const context = { actor: 'system:silent-workers', requestId: `silence/${worker}` };
   const at = clock.nowText();
   if (silent < SUSPECT_MILLISECONDS) {
-    if (silentSince !== null) await workers.handle(worker, { type: 'RecordHeard', data: { at } }, context);
+    await workers.handle(worker, { type: 'RecordHeard', data: { at } }, context);
     return;
   }
   if (silentSince === null) {
