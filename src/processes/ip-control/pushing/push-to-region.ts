@@ -25,7 +25,7 @@ export type DeployCommitDependencies = Readonly<{
   regions: Aggregate<RegionCommand, RegionState, RegionEvent>;
   directory: KeepingDependencies['directory'];
   store: KeepingDependencies['store'];
-  /** The one open driver of a router; it keeps changes to that router one after another. */
+  /** The one open driver of a router; it keeps changes to a list of that router one after another. */
   driverOf: (regionId: number, router: RouterSettings) => RouterDriver;
   /** Keeps deployments of one list, and whatever else changes it, apart. */
   turns: KeyedMutex;
