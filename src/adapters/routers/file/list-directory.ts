@@ -1,5 +1,5 @@
 import { constants } from 'node:fs';
-import { access, type FileHandle, open, readdir, rename, stat, unlink } from 'node:fs/promises';
+import { access, readdir, rename, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { compareCidrs, formatCidr } from '../../../addresses/cidr.ts';
 import { sharedRun } from '../../../concurrency/shared-run.ts';
@@ -8,6 +8,7 @@ import { RouterFailure, type RouterFailureCode } from '../../../ports/routers.ts
 import { stoppedInTime } from '../driver-kit/driver-calls.ts';
 import { canonicalCidr } from '../driver-kit/prefix-lists.ts';
 import { draftName, draftsIn, removeLeftOvers } from './drafts.ts';
+import { withOpenFile, type OpenFile } from './open-file.ts';
 
 /** A directory with one file a list. Names have been checked by the caller. */
 export type ListDirectory = Readonly<{
@@ -44,16 +45,14 @@ const CODES: Readonly<Record<string, RouterFailureCode>> = {
 export function openListDirectory(path: string, ids: Ids): ListDirectory {
   const drafts = sharedRun(() => draftsIn(path));
   const synced = sharedRun(() => syncDirectory(path));
+  const reached = sharedRun(() => requireDirectory(path));
   return {
     read: async (list, signal) => {
       const file = join(path, list);
-      const handle = await openForReading(path, file);
-      if (handle === 'absent') return 'absent';
-      try {
-        return prefixesOf(file, await textOf(file, handle, signal));
-      } finally {
-        await handle.close();
-      }
+      const text = await textOf(file, signal);
+      if (text !== 'absent') return prefixesOf(file, text.read);
+      await reached();
+      return 'absent';
     },
     write: async (list, prefixes, signal) => {
       const aside = join(path, draftName(list, ids.uuid()));
@@ -103,31 +102,31 @@ export function openListDirectory(path: string, ids: Ids): ListDirectory {
   };
 }
 
-async function openForReading(path: string, file: string): Promise<FileHandle | 'absent'> {
+async function textOf(file: string, signal: AbortSignal): Promise<Readonly<{ read: string }> | 'absent'> {
   try {
-    return await open(file, READ_FLAGS);
+    return { read: await withOpenFile(file, READ_FLAGS, (open) => wholeText(file, open, signal)) };
   } catch (error) {
-    if (codeOf(error) !== 'ENOENT') throw asFailure(error, file, 'unreadable-answer');
-  }
-  try {
-    await access(path, constants.X_OK);
-    return 'absent';
-  } catch (error) {
-    throw asFailure(error, path, 'unreachable');
+    if (codeOf(error) === 'ENOENT') return 'absent';
+    throw asFailure(error, file, 'unreadable-answer');
   }
 }
 
-async function textOf(file: string, handle: FileHandle, signal: AbortSignal): Promise<string> {
-  const found = await handle.stat();
+async function wholeText(file: string, { stat: ask, read }: OpenFile, signal: AbortSignal): Promise<string> {
+  const found = await ask();
   if (!found.isFile()) throw new RouterFailure('unreadable-answer', `${file} is not a regular file`);
   if (found.size > LARGEST_FILE_BYTES) {
     throw new RouterFailure('unreadable-answer', `${file} has ${found.size} bytes, more than any list of ours`);
   }
+  if (signal.aborted) throw stoppedInTime(signal);
+  return read(found.size);
+}
+
+/** A list that is not there is absent only where its directory can be reached. */
+async function requireDirectory(path: string): Promise<void> {
   try {
-    return await handle.readFile({ encoding: 'utf8', signal });
+    await access(path, constants.X_OK);
   } catch (error) {
-    if (signal.aborted) throw stoppedInTime(signal);
-    throw asFailure(error, file, 'unreadable-answer');
+    throw asFailure(error, path, 'unreachable');
   }
 }
 
@@ -148,24 +147,21 @@ function prefixesOf(file: string, text: string): readonly string[] {
 }
 
 async function writeDurably(file: string, text: string): Promise<void> {
-  const handle = await open(file, WRITE_FLAGS, FILE_MODE);
-  try {
-    await handle.writeFile(text);
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
+  await withOpenFile(
+    file,
+    WRITE_FLAGS,
+    async ({ write, sync }) => {
+      await write(text);
+      await sync();
+    },
+    FILE_MODE,
+  );
 }
 
 /** The new name must be on disk before anyone hears that the list is there. */
 async function syncDirectory(path: string): Promise<void> {
   try {
-    const handle = await open(path, constants.O_RDONLY | constants.O_DIRECTORY);
-    try {
-      await handle.sync();
-    } finally {
-      await handle.close();
-    }
+    await withOpenFile(path, constants.O_RDONLY | constants.O_DIRECTORY, ({ sync }) => sync());
   } catch (error) {
     throw new RouterFailure('outcome-unknown', `${path} could not be synced to disk`, { cause: error });
   }
