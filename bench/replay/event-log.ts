@@ -11,7 +11,14 @@ import { EVENT_CATALOGUE } from '../../src/main/contexts.ts';
 import type { Event } from '../../src/kernel/event.ts';
 import { seededRandom } from '../measure.ts';
 
-export type LogShape = Readonly<{ customers: number; subnetsEach: number; subnetLength: number; events: number }>;
+export type LogShape = Readonly<{
+  customers: number;
+  subnetsEach: number;
+  subnetLength: number;
+  events: number;
+  /** The directory knows names and subnets, as lists for administrators need it. */
+  isListed?: true;
+}>;
 
 const SETTINGS = {
   rateLimitPerMinute: 1_000_000,
@@ -64,6 +71,7 @@ export async function writeLog(
     pending = [];
   };
   await append('region-1', [{ type: 'RegionCreated', data: { regionId: 1, name: 'bench' } }, ...ofRegion]);
+  if (shape.isListed === true) await append('directory-main', directoryEvents(shape));
   for (let customerId = 1; customerId <= shape.customers; customerId += 1) {
     await append(`customer-${customerId}`, openingEvents(customerId, shape));
   }
@@ -76,18 +84,36 @@ export async function writeLog(
   return written;
 }
 
-function openingEvents(customerId: number, { subnetsEach, subnetLength }: LogShape): readonly Event[] {
+function openingEvents(customerId: number, shape: LogShape): readonly Event[] {
   const sha256 = createHash('sha256').update(tokenOf(customerId)).digest('hex');
-  const listName = `C${customerId}`;
   return [
-    { type: 'CustomerRegistered', data: { customerId, name: `c${customerId}`, listName, settings: SETTINGS } },
+    { type: 'CustomerRegistered', data: customerOf(customerId) },
     { type: 'ApiTokenIssued', data: { tokenId: `t${customerId}`, label: '', sha256 } },
-    ...Array.from({ length: subnetsEach }, (_, at) => {
-      const subnetId = (customerId - 1) * subnetsEach + at + 1;
-      const cidr = `${ipv4(firstAddress(subnetId, subnetLength))}/${subnetLength}`;
-      return { type: 'SubnetAssigned', data: { subnetId, cidr, regionId: 1, asn: 64500, metro: 'x' } };
-    }),
+    ...subnetsOf(customerId, shape).map((data) => ({ type: 'SubnetAssigned', data })),
   ];
+}
+
+function directoryEvents(shape: LogShape): readonly Event[] {
+  const customers = Array.from({ length: shape.customers }, (_, at) => at + 1);
+  return [
+    { type: 'RegionNameReserved', data: { regionId: 1, name: 'bench' } },
+    ...customers.flatMap((customerId): readonly Event[] => [
+      { type: 'CustomerNameReserved', data: customerOf(customerId) },
+      ...subnetsOf(customerId, shape).map((subnet) => ({ type: 'SubnetReserved', data: { ...subnet, customerId } })),
+    ]),
+  ];
+}
+
+function customerOf(customerId: number) {
+  return { customerId, name: `c${customerId}`, listName: `C${customerId}`, settings: SETTINGS };
+}
+
+function subnetsOf(customerId: number, { subnetsEach, subnetLength }: LogShape) {
+  return Array.from({ length: subnetsEach }, (_, at) => {
+    const subnetId = (customerId - 1) * subnetsEach + at + 1;
+    const cidr = `${ipv4(firstAddress(subnetId, subnetLength))}/${subnetLength}`;
+    return { subnetId, cidr, regionId: 1, asn: 64500, metro: 'x' };
+  });
 }
 
 /** Subnets lie one after another from 10.0.0.0 on. */

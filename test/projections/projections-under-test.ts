@@ -9,6 +9,7 @@ import { commitLogProjection } from '../../src/projections/ip-control/commit-log
 import { commitProjection } from '../../src/projections/ip-control/commit-view.ts';
 import { customerProjection } from '../../src/projections/ip-control/customer-view.ts';
 import { subnetProjection } from '../../src/projections/ip-control/subnet-view.ts';
+import { removedCustomerProjection } from '../../src/projections/ip-control/removed-customer-view.ts';
 import { tokenProjection } from '../../src/projections/ip-control/token-view.ts';
 import {
   webhookDeliveryLogProjection,
@@ -35,6 +36,7 @@ import {
 export function openViewCaches(readModels: ReadModels) {
   return {
     customers: viewCacheOf(customerProjection, readModels),
+    removedCustomers: viewCacheOf(removedCustomerProjection, readModels),
     tokens: viewCacheOf(tokenProjection, readModels),
     subnets: viewCacheOf(subnetProjection, readModels),
     addresses: viewCacheOf(addressProjection, readModels),

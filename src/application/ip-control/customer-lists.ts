@@ -12,7 +12,7 @@ type ListDependencies = Pick<Application, 'directory'> &
   Readonly<{ views: Pick<Application['views'], 'customers' | 'addresses' | 'waitingChanges' | 'regions'> }>;
 
 type CustomerNamesDependencies = Pick<Application, 'directory'> &
-  Readonly<{ views: Pick<Application['views'], 'customers'> }>;
+  Readonly<{ views: Pick<Application['views'], 'removedCustomers'> }>;
 
 /** A customer's name and number, from the directory, which is in memory. */
 export type CustomerName = Readonly<{ customerId: number; name: string; listName: string }>;
@@ -55,10 +55,9 @@ export async function customerNames(
 
 /** The numbers of customers that were removed; the directory keeps their names. */
 export async function removedCustomers({
-  customers,
-}: Pick<Application['views'], 'customers'>): Promise<ReadonlySet<number>> {
-  const all = (await customers.list()).map(({ view }) => view);
-  return new Set(all.filter(({ standing }) => standing === 'removed').map(({ customerId }) => customerId));
+  removedCustomers: removed,
+}: Pick<Application['views'], 'removedCustomers'>): Promise<ReadonlySet<number>> {
+  return new Set((await removed.list()).map(({ view }) => view.customerId));
 }
 
 /** Of these customers what their list shows. Those that are being registered at this moment are left out. */

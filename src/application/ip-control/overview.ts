@@ -11,7 +11,7 @@ export type OverviewDependencies = Pick<Application, 'directory'> &
   Readonly<{
     views: Pick<
       Application['views'],
-      | 'customers'
+      | 'removedCustomers'
       | 'waitingChanges'
       | 'routerUpkeep'
       | 'whitelistRequests'

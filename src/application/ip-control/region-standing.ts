@@ -107,10 +107,11 @@ async function standingOf(
   const { state } = await regions.state(regionId);
   if (state.phase !== 'created') return undefined;
   const { name, deployPolicy } = state;
-  const upkeep = (await views.routerUpkeep.get(String(regionId)))?.routers ?? [];
+  const kept = (await views.routerUpkeep.get(String(regionId)))?.routers ?? [];
+  const upkeep = new Map(kept.map((router) => [router.name, router]));
   const routers = [...state.routers.values()].map((router) => ({
     ...summaryOf(name, router),
-    upkeep: upkeep.find((known) => known.name === router.router),
+    upkeep: upkeep.get(router.router),
     unsaved: router.unsaved,
     checks: router.checks.size,
   }));

@@ -22,6 +22,7 @@ import { commitProjection } from '../../projections/ip-control/commit-view.ts';
 import { customerProjection } from '../../projections/ip-control/customer-view.ts';
 import { operationProjection } from '../../projections/ip-control/operation-view.ts';
 import { regionProjection } from '../../projections/ip-control/region-view.ts';
+import { removedCustomerProjection } from '../../projections/ip-control/removed-customer-view.ts';
 import { routerUpkeepProjection } from '../../projections/ip-control/router-upkeep-view.ts';
 import { whitelistRequestProjection } from '../../projections/ip-control/source-whitelist-request-view.ts';
 import { sourceWhitelistProjection } from '../../projections/ip-control/source-whitelist-view.ts';
@@ -61,6 +62,7 @@ export function openIpControlAggregates(dependencies: AggregateDependencies) {
 export function openIpControlViews(reading: StoredViewsDependencies) {
   return {
     customers: viewReaderOf(customerProjection, reading),
+    removedCustomers: viewReaderOf(removedCustomerProjection, reading),
     tokens: viewReaderOf(tokenProjection, reading),
     subnets: viewReaderOf(subnetProjection, reading),
     addresses: viewReaderOf(addressProjection, reading),

@@ -11,7 +11,14 @@ export type SearchDependencies = Pick<Application, 'directory'> &
   Readonly<{
     views: Pick<
       Application['views'],
-      'addresses' | 'customers' | 'regions' | 'administrators' | 'commits' | 'whitelistRequests' | 'tokens'
+      | 'addresses'
+      | 'customers'
+      | 'removedCustomers'
+      | 'regions'
+      | 'administrators'
+      | 'commits'
+      | 'whitelistRequests'
+      | 'tokens'
     >;
   }>;
 

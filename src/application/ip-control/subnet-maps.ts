@@ -217,18 +217,31 @@ export async function subnetNames(
   { directory }: Pick<SubnetListDependencies, 'directory'>,
 ): Promise<readonly ListedSubnet[]> {
   const { state } = await directory.state(DIRECTORY_ID);
+  const all = subnetsInOrder(state);
+  if (text === '') return all;
   const range = addressesMeant(text);
   const wanted = text.toLowerCase();
-  const listed = [...state.subnets.values()].flatMap((reserved) => {
-    const { name, listName } = state.customers.get(reserved.customerId) ?? { name: '', listName: '' };
-    const fits =
-      range === undefined
-        ? reserved.cidr.startsWith(wanted) || name.toLowerCase().includes(wanted)
-        : overlaps(reserved.range, range);
-    const { subnetId, cidr, customerId } = reserved;
-    return fits ? [{ subnetId, cidr, range: reserved.range, customer: { customerId, name, listName } }] : [];
+  return all.filter(({ cidr, customer: { name }, range: own }) =>
+    range === undefined ? cidr.startsWith(wanted) || name.toLowerCase().includes(wanted) : overlaps(own, range),
+  );
+}
+
+type DirectoryState = Awaited<ReturnType<Application['directory']['state']>>['state'];
+type PlacedSubnet = ListedSubnet & Readonly<{ range: AddressRange }>;
+
+/** The subnets of a state of the directory, as long as it is the newest: of ten thousands, sorting costs more than the page that shows a hundred. */
+const sorted = new WeakMap<DirectoryState['subnets'], readonly PlacedSubnet[]>();
+
+function subnetsInOrder({ subnets, customers }: DirectoryState): readonly PlacedSubnet[] {
+  const known = sorted.get(subnets);
+  if (known !== undefined) return known;
+  const listed = [...subnets.values()].map(({ subnetId, cidr, customerId, range }) => {
+    const { name, listName } = customers.get(customerId) ?? { name: '', listName: '' };
+    return { subnetId, cidr, range, customer: { customerId, name, listName } };
   });
-  return listed.sort((a, b) => compareRanges(a.range, b.range));
+  listed.sort((a, b) => compareRanges(a.range, b.range));
+  sorted.set(subnets, listed);
+  return listed;
 }
 
 function compareRanges(a: AddressRange, b: AddressRange): number {

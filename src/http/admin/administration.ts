@@ -201,14 +201,15 @@ function liveHandler(live: Live, { sessions }: AdministrationDependencies): Requ
   };
 }
 
-function limitRequests(renderer: Renderer, { clock }: AdministrationDependencies): RequestHandler {
+/** Each session has a limit of its own, whoever shares its address; who has none shares that of the address. */
+function limitRequests(renderer: Renderer, { clock, sessions }: AdministrationDependencies): RequestHandler {
   return rateLimit({
     windowMs: 60_000,
     limit: REQUESTS_PER_MINUTE_MAX,
     legacyHeaders: false,
     standardHeaders: false,
     validate: false,
-    keyGenerator: (request) => clientOf(request.ip),
+    keyGenerator: async (request) => (await sessions.idOf(request)) ?? clientOf(request.ip),
     store: windowCounts(clock),
     handler: (request, response) => renderer.problem(TOO_MANY, request, response),
   });

@@ -30,6 +30,8 @@ export type SessionDependencies = Pick<Application, 'administrators' | 'clock'> 
 export type Sessions = Readonly<{
   /** The account that asks; undefined where it is not logged in, or is no longer. `isByPerson`: it counts as being there. */
   of: (request: Request, response: Response, isByPerson: boolean) => Promise<LoggedIn | undefined>;
+  /** The session that a request names, for what is counted by session; undefined where there is none. */
+  idOf: (request: Request) => Promise<string | undefined>;
   /** Gives the browser a session that was opened. */
   keep: (request: Request, response: Response, account: string, opened: NewSession) => void;
   /** Takes the session out of the browser. */
@@ -51,6 +53,11 @@ export function openSessions({ views, administrators, clock, signer }: SessionDe
   };
 
   return {
+    idOf: async (request) => {
+      const secret = cookieOf(request, 'session');
+      if (secret === undefined || secret === '') return undefined;
+      return (await views.adminSessions.get(sessionKey(secret)))?.sessionId;
+    },
     of: async (request, response, isByPerson) => {
       const secret = cookieOf(request, 'session');
       if (secret === undefined || secret === '') return undefined;

@@ -195,6 +195,21 @@ sessions(
 );
 
 sessions(
+  'requests are counted by session: one that asks too much leaves the other of the same address alone',
+  async ({ opened }) => {
+    const [busy, other] = [openPagesClient(opened.url), openPagesClient(opened.url)];
+    for (const client of [busy, other]) await client.logIn('ada', OWN_PASSWORD);
+    let status = 200;
+    for (let asked = 0; asked <= 600 && status !== 429; asked += 1) status = (await busy.get('/admin/account')).status;
+    assert.is(status, 429);
+    assert.is((await other.get('/admin/account')).status, 200);
+    busy.cookies.set('edgeward', 'a session that was made up');
+    assert.is((await busy.get('/admin/account')).status, 303, 'what names no session is counted by its address');
+    for (const client of [busy, other]) await client.close();
+  },
+);
+
+sessions(
   'ten failures make an address wait for a quarter of an hour, and are told at the next login',
   async ({ opened }) => {
     const stranger = openPagesClient(opened.url);

@@ -3,6 +3,7 @@ import type { CustomerEvent } from '../../../src/events/ip-control/customer.ts';
 import { isHandled, type RecordedEvent } from '../../../src/kernel/event.ts';
 import { customerProjection } from '../../../src/projections/ip-control/customer-view.ts';
 import type { ApiTokenEvent } from '../../../src/events/ip-control/api-token.ts';
+import { removedCustomerProjection } from '../../../src/projections/ip-control/removed-customer-view.ts';
 import { tokenProjection, type TokenView } from '../../../src/projections/ip-control/token-view.ts';
 import { recordedInOrder, specifyProjection } from '../../specification.ts';
 import { registered, SETTINGS } from '../../commands/ip-control/customer-examples.ts';
@@ -61,6 +62,14 @@ test('whether it may act is shown, and that it was removed', () => {
   given(registered(), disabled, enabled).shows('7', customer);
   const removed: CustomerEvent = { type: 'CustomerRemoved', data: { customerId: 7 } };
   given(registered(), removed).shows('7', { ...customer, standing: 'removed' });
+});
+
+test('a customer that was removed is among the removed', () => {
+  const removed = { type: 'CustomerRemoved', data: { customerId: 7 } } as const;
+  const events = recordedInOrder([removed], '2026-11-27T12:00:00Z', 60);
+  specifyProjection(removedCustomerProjection)
+    .given(...events)
+    .shows('7', { customerId: 7 });
 });
 
 test('the webhook secret is named, never shown', () => {

@@ -33,15 +33,17 @@ export function subnetPages(application: SubnetPagesDependencies): readonly Page
   ];
 }
 
+const CUSTOMER_COLUMN: Parameters<typeof inOrder<ListedSubnet>>[1] = [
+  { key: 'customer', sortBy: ({ customer }) => customer.name },
+];
+
 async function list({ query: fields, request }: PageAsk, application: SubnetPagesDependencies): Promise<PageAnswer> {
   const query = listQueryOf(fields, 'subnet');
   const found = await subnetNames(query.q, application);
-  const places = new Map(found.map(({ subnetId }, place) => [subnetId, place]));
-  const columns: Parameters<typeof inOrder<ListedSubnet>>[1] = [
-    { key: 'subnet', sortBy: ({ subnetId }) => places.get(subnetId) ?? null },
-    { key: 'customer', sortBy: ({ customer }) => customer.name },
-  ];
-  const { shown, next, total } = pageOfRows(inOrder(found, columns, query), query, ({ subnetId }) => String(subnetId));
+  const inAddresses = query.sort === 'subnet' && query.isDescending ? found.toReversed() : found;
+  const { shown, next, total } = pageOfRows(inOrder(inAddresses, CUSTOMER_COLUMN, query), query, ({ subnetId }) =>
+    String(subnetId),
+  );
   const rows = await subnetListRows(shown, application);
   return { page: subnetListPage({ query, rows, total, next, address: request.originalUrl }) };
 }
