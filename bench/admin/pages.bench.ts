@@ -1,4 +1,4 @@
-// What pages cost in a large installation, and what they take from customers while a hundred of them are live.
+// What pages cost in a large installation, and how soon an open one shows a change.
 // usage: npm run bench -- admin/pages   (BENCH_CUSTOMERS, BENCH_ROUTERS from the environment)
 import { gzipSync } from 'node:zlib';
 import { tokenOf } from '../replay/event-log.ts';
@@ -9,28 +9,25 @@ const CUSTOMERS = Number(process.env['BENCH_CUSTOMERS'] ?? 10_000);
 const ROUTERS = Number(process.env['BENCH_ROUTERS'] ?? 1_000);
 const SESSIONS = 25;
 const ROUNDS = 60;
-const LIVE_PAGES = 100;
-const LIVE_ROUNDS = 4;
-const CHANGES = 300;
-const PACE_MILLISECONDS = 15;
-const VISIBLE_ROUNDS = 10;
-const PAGES = [
-  '/',
-  '/customers',
-  `/customers?after=${CUSTOMERS - 100}&sort=name`,
-  '/customers/1',
-  '/customers/1/subnets',
-  '/subnets',
-  '/subnets/1',
-  '/regions/1',
-  '/regions/1?sort=-router',
-  '/commits',
-  '/whitelist',
-  '/events',
-  '/accounts',
-];
-/** What people leave open; the customers that they look at are others than the one that changes. */
-const LOOKED_AT = ['/', '/customers', '/customers/2', '/regions/1', '/commits'];
+const VISIBLE_ROUNDS = 8;
+const PAGES: readonly string[] =
+  process.env['BENCH_LIVE_ALONE'] === 'true'
+    ? []
+    : [
+        '/',
+        '/customers',
+        `/customers?after=${CUSTOMERS - 100}&sort=name`,
+        '/customers/1',
+        '/customers/1/subnets',
+        '/subnets',
+        '/subnets/1',
+        '/regions/1',
+        '/regions/1?sort=-router',
+        '/commits',
+        '/whitelist',
+        '/events',
+        '/accounts',
+      ];
 
 const installation = await openInstallation(CUSTOMERS, ROUTERS);
 try {
@@ -40,8 +37,6 @@ try {
   await eachPage(sessions);
   console.log(`memory: ${memoryBefore} MiB before the first page, ${memoryOf()} MiB after all of them`);
   await untilVisible(sessions[0] ?? '');
-  await besideLivePages(sessions);
-  console.log(`memory with everything: ${memoryOf()} MiB`);
 } finally {
   await installation.close();
 }
@@ -105,40 +100,6 @@ async function untilVisible(cookie: string): Promise<void> {
   console.log(
     `a change is on an open page after p50 ${quantile(times, 0.5).toFixed(0)} ms, at most ${quantile(times, 1).toFixed(0)} ms (limit 1000)`,
   );
-}
-
-/** A customer's changes at a steady pace, alone and beside live pages, in turn. */
-async function besideLivePages(sessions: readonly string[]): Promise<void> {
-  const looked = Array.from({ length: LIVE_PAGES }, (_, at) => LOOKED_AT[at % LOOKED_AT.length] ?? '/');
-  const [alone, beside]: [number[], number[]] = [[], []];
-  let fetched = 0;
-  for (let round = 0; round < LIVE_ROUNDS; round += 1) {
-    alone.push(...(await changes()));
-    const pages = await openLivePages(installation, looked, sessions);
-    beside.push(...(await changes()));
-    fetched += pages.fetched();
-    await pages.close();
-  }
-  for (const times of [alone, beside]) times.sort((a, b) => a - b);
-  for (const share of [0.5, 0.99]) {
-    const [with100, without] = [quantile(beside, share), quantile(alone, share)];
-    console.log(
-      `a customer's change beside ${LIVE_PAGES} live pages, p${share * 100}: ${with100.toFixed(2)} ms, alone ${without.toFixed(2)} ms, ratio ${(with100 / without).toFixed(2)} (limit of p99: 1.1)`,
-    );
-  }
-  console.log(`the pages have fetched ${fetched} parts meanwhile`);
-}
-
-async function changes(): Promise<readonly number[]> {
-  const times: number[] = [];
-  for (let at = 0; at < CHANGES; at += 1) {
-    const [milliseconds] = await Promise.all([
-      change(at),
-      new Promise((resolve) => setTimeout(resolve, PACE_MILLISECONDS)),
-    ]);
-    if (at >= CHANGES / 10) times.push(milliseconds);
-  }
-  return times;
 }
 
 async function change(at: number): Promise<number> {

@@ -94,10 +94,18 @@ export async function subnetRows(
   { views }: Readonly<{ views: Pick<ListDependencies['views'], 'addresses' | 'regions'> }>,
   only?: ReadonlySet<number>,
 ): Promise<readonly SubnetRow[]> {
-  const [addresses = NO_ADDRESSES, regions] = await Promise.all([
-    views.addresses.get(String(customerId)),
-    regionNames({ views }),
-  ]);
+  const regions = await regionNames({ views });
+  return namedSubnetRows(customerId, regions, { views }, only);
+}
+
+/** As `subnetRows`, for many customers, with what regions are called. */
+export async function namedSubnetRows(
+  customerId: number,
+  regions: ReadonlyMap<number, string>,
+  { views }: Readonly<{ views: Pick<ListDependencies['views'], 'addresses'> }>,
+  only?: ReadonlySet<number>,
+): Promise<readonly SubnetRow[]> {
+  const addresses = (await views.addresses.get(String(customerId))) ?? NO_ADDRESSES;
   const statuses = statusesOf(addresses).filter(({ subnet }) => only === undefined || only.has(subnet.subnetId));
   return statuses.map((status) => {
     const { subnetId, cidr, regionId, asn, metro } = status.subnet;

@@ -29,7 +29,7 @@ import type { RecordedEvent } from '../../kernel/event.ts';
 import { streamName } from '../../kernel/stream-name.ts';
 import type { EventStore } from '../../ports/event-store.ts';
 import type { Application } from '../application.ts';
-import { type CustomerName, type SubnetRow, subnetRows } from './customer-lists.ts';
+import { type CustomerName, namedSubnetRows, regionNames, type SubnetRow } from './customer-lists.ts';
 import { notFound } from './lookups.ts';
 import { addressesMeant } from './search.ts';
 
@@ -256,10 +256,12 @@ export async function subnetListRows(
 ): Promise<readonly SubnetListRow[]> {
   const customers = new Map(subnets.map(({ customer }) => [customer.customerId, customer]));
   const wanted = new Set(subnets.map(({ subnetId }) => subnetId));
+  const regions = await regionNames({ views });
   const rows = new Map<number, SubnetListRow>();
   await Promise.all(
     [...customers].map(async ([customerId, customer]) => {
-      for (const row of await subnetRows(customerId, { views }, wanted)) rows.set(row.subnetId, { ...row, customer });
+      for (const row of await namedSubnetRows(customerId, regions, { views }, wanted))
+        rows.set(row.subnetId, { ...row, customer });
     }),
   );
   return subnets.flatMap(({ subnetId }) => rows.get(subnetId) ?? []);
