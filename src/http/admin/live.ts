@@ -21,6 +21,17 @@ const RETRY_MILLISECONDS = 2_000;
 const EVENTS_KEPT = 200;
 const FOLLOW_AGAIN_MILLISECONDS = 1_000;
 
+/** What parts of pages follow. Each event rings those of `topicsOf`. */
+export type Topic =
+  | 'accounts'
+  | 'customers'
+  | 'events'
+  | 'pools'
+  | 'review'
+  | 'routers'
+  | 'work'
+  | `${'customer' | 'pool' | 'region'}:${string}`;
+
 /** Pages that are looked at, and what is rung in them. */
 export type Live = Readonly<{
   /** A stream that rings when one of the topics has changed, until the page is left or the session is over. */
@@ -206,14 +217,17 @@ function ring(stream: Stream, now: number): void {
   stream.changed.clear();
 }
 
+/** Of a customer: changes that wait for routers, commits, and what becomes of them. */
+const WORK = /^(?:Addresses|Commit|SourceWhitelist(?!Rejected)|SubnetReleased$)/;
+
 /** What of the pages may look otherwise after an event. */
-function topicsOf({ type, stream, data }: RecordedEvent): readonly string[] {
+function topicsOf({ type, stream, data }: RecordedEvent): readonly Topic[] {
   const [category = ''] = stream.split('-', 1);
-  const region = 'regionId' in data ? [`region:${String(data.regionId)}`] : [];
+  const region = 'regionId' in data ? [`region:${String(data.regionId)}` as const] : [];
   switch (category) {
     case 'customer': {
-      const work = type.startsWith('Commit') || type.startsWith('Addresses') ? ['work', 'routers'] : [];
-      const review = type.startsWith('SourceWhitelist') ? ['review'] : [];
+      const work = WORK.test(type) ? (['work', 'routers'] as const) : [];
+      const review = type.startsWith('SourceWhitelist') ? (['review'] as const) : [];
       return ['events', 'customers', `customer:${streamId(stream)}`, ...work, ...review, ...region];
     }
     case 'directory':
@@ -221,12 +235,21 @@ function topicsOf({ type, stream, data }: RecordedEvent): readonly string[] {
     case 'region':
       return ['events', 'routers', `region:${streamId(stream)}`];
     case 'webhookDelivery':
-      return ['events', 'work', 'customers', ...('customerId' in data ? [`customer:${String(data.customerId)}`] : [])];
+      return [
+        'events',
+        'work',
+        'customers',
+        ...('customerId' in data ? [`customer:${String(data.customerId)}` as const] : []),
+      ];
     case 'administrator':
       return ['events', 'accounts'];
     case 'workerPool':
       return ['events', 'pools', `pool:${streamId(stream)}`];
     default:
-      return ['events', 'pools', ...('pool' in data && typeof data.pool === 'string' ? [`pool:${data.pool}`] : [])];
+      return [
+        'events',
+        'pools',
+        ...('pool' in data && typeof data.pool === 'string' ? [`pool:${data.pool}` as const] : []),
+      ];
   }
 }

@@ -1,8 +1,13 @@
+import { once } from 'node:events';
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { openLive } from '../../../src/http/admin/live.ts';
+import type { CustomerEvent } from '../../../src/events/ip-control/customer.ts';
+import { openLive, type Topic } from '../../../src/http/admin/live.ts';
+import { disabled, released } from '../../commands/ip-control/customer-examples.ts';
+import { approved, rejected, removed, submitted } from '../../commands/ip-control/source-whitelist-examples.ts';
+import { recordedInOrder } from '../../specification.ts';
 import { createManualClock } from '../../support/manual-clock.ts';
 import { openTestApplication } from '../../support/test-application.ts';
 
@@ -29,6 +34,49 @@ test('a page that does not read what is said to it is let go; others stay', asyn
   stop.abort();
   await running;
   await close();
+});
+
+/** What is said to a page that follows these topics after an event of a customer. */
+async function rungBy(event: CustomerEvent, topics: readonly Topic[]): Promise<readonly string[]> {
+  const clock = createManualClock();
+  const { log, store: empty, close } = await openTestApplication(clock);
+  const page = recordedInOrder([event], clock.now().toString(), 0, 'customer-1');
+  const store = {
+    end: () => empty.end(),
+    readAll: (after: bigint) => empty.readAll(after),
+    async *follow(_after: bigint, signal: AbortSignal) {
+      yield page;
+      await once(signal, 'abort');
+    },
+  };
+  const live = openLive({ store, reached: () => Promise.resolve(true), clock, log });
+  const stop = new AbortController();
+  const looked = response();
+  const said: string[] = [];
+  Object.defineProperty(looked, 'write', { value: (text: string) => said.push(text) });
+  const session = { sessionId: 's1', account: 'ada', openedAt: clock.now().toString(), until: '2100-01-01T00:00:00Z' };
+  live.open(looked, { topics, session });
+  const running = live.run(stop.signal);
+  for (let turns = 0; turns < 10; turns += 1) await clock.advance({ seconds: 1 });
+  stop.abort();
+  await running;
+  await close();
+  return said.flatMap((text) => /^event: changed\ndata: (.*)\n\n$/.exec(text)?.[1] ?? []);
+}
+
+test('whatever changes what waits for routers rings those who look at the work', async () => {
+  for (const event of [
+    disabled(['192.0.2.7']),
+    released(1, '192.0.2.0/24', ['192.0.2.7']),
+    submitted('192.31.196.7', {}, true),
+    approved(),
+    removed(),
+  ])
+    assert.equal(await rungBy(event, ['work']), ['work'], event.type);
+});
+
+test('a rejected whitelist request waits for nothing more', async () => {
+  assert.equal(await rungBy(rejected(), ['work', 'review']), ['review']);
 });
 
 test.run();

@@ -38,7 +38,7 @@ export function Activity({
   customerId,
   parts: { waiting, latest },
 }: Readonly<{ customerId: number; parts: ReturnType<typeof activityParts> }>): JSX.Element {
-  const [topic, at] = [`customer:${customerId}`, `/admin/customers/${customerId}`];
+  const [topic, at] = [`customer:${customerId}`, `/admin/customers/${customerId}`] as const;
   return (
     <>
       <h2>Whitelist requests that wait</h2>

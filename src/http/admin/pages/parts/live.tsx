@@ -1,7 +1,8 @@
 import type { JSX } from 'preact';
+import type { Topic } from '../../live.ts';
 
 /**
- * A part of a page that is fetched again when its topic changes. It has an id of its own in the page, which the page's `parts` name; it
+ * A part of a page that is fetched again, from `at`, when its topic changes. It has an id of its own in the page, which the page's `parts` name; it
  * holds no field that one types in, and every button in it has an id, so that the keyboard's focus stays.
  */
 export function Live({
@@ -9,7 +10,7 @@ export function Live({
   topic,
   at,
   children,
-}: Readonly<{ id: string; topic: string; at: string; children: JSX.Element }>): JSX.Element {
+}: Readonly<{ id: string; topic: Topic; at: string; children: JSX.Element }>): JSX.Element {
   const attributes = {
     'hx-get': at,
     'hx-trigger': `live:${topic} from:body`,
