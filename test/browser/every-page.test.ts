@@ -79,7 +79,7 @@ const paths = (await pagesUnderTest())
 for (const path of ['/login', ...paths]) {
   maybe(`${path}: nothing to complain about, at any size, by day and by night`, async ({ plain, lenient, base }) => {
     const example = path.includes('{') ? EXAMPLES[path] : (EXAMPLES[path] ?? path);
-    assert.ok(example, `an example of ${path} is given`);
+    assert.ok(example, `EXAMPLES has one of ${path}, which furnish makes`);
     const complaints = watchComplaints(plain, base);
     const page = await plain.newPage();
     const judged = await lenient.newPage();

@@ -10,6 +10,7 @@ import { repositoryFile } from '../support/repository.ts';
 import { addCustomer, addRegion, type Edgeward, openEdgeward } from '../support/servers/edgeward-server.ts';
 
 const CLIENT = repositoryFile('clients/typescript');
+const TYPES = join(CLIENT, 'src/api.ts');
 const MODULES = join(CLIENT, 'node_modules');
 const TIMEOUT_MILLISECONDS = 300_000;
 const run = promisify(execFile);
@@ -54,10 +55,12 @@ client.after(({ edgeward }) => edgeward.remove());
 tried('its types are those that the description gives', async ({ url, edgeward }) => {
   const made = join(edgeward.folder, 'api.ts');
   await node('generate.mjs', `${url}/openapi.json`, made);
-  assert.is(
-    readFileSync(join(CLIENT, 'src/api.ts'), 'utf8'),
-    readFileSync(made, 'utf8'),
-    'start a server and run: node clients/typescript/generate.mjs http://127.0.0.1:8080/openapi.json',
+  const text = readFileSync(made, 'utf8');
+  if (process.env['WRITE_TYPES'] === 'true') writeFileSync(TYPES, text);
+  // All that differs would be pages long.
+  assert.ok(
+    readFileSync(TYPES, 'utf8') === text,
+    'src/api.ts is made of another description: WRITE_TYPES=true npm test -- clients/typescript',
   );
 });
 

@@ -36,7 +36,7 @@ const OPERATIONS = EVERY_OPERATION.filter(({ scope }) => scope !== 'admin');
 const metricsPort = await freePort();
 const edgeward = await openEdgeward({ METRICS_PORT: String(metricsPort), WEBHOOK_ALLOW_PRIVATE: 'true' });
 await addRegion(edgeward, 'eu-west');
-const flags = ['--allow-source-whitelist', '--allow-synchronous'];
+const flags = ['--allow-source-whitelist', '--allow-synchronous', '--rate-limit', '10000'];
 const acme = await addCustomer(edgeward, 'Acme', [['203.0.113.0/24', 'eu-west']], flags);
 const plain = await addCustomer(edgeward, 'Plain', [['198.51.100.0/24', 'eu-west']]);
 const hurried = await addCustomer(edgeward, 'Hurried', [], ['--rate-limit', '1']);
@@ -103,6 +103,15 @@ test('what is right is answered', async () => {
   await isAnswered(200, api.send(`/source-whitelist/${data.request_id}`, { method: 'DELETE' }));
   for (const { path } of DESCRIPTION_OPERATIONS) assert.is((await request(`${url}${path}`)).statusCode, 200);
   for (const path of ['/healthz', '/readyz']) assert.is((await request(`${url}${path}`)).statusCode, 200);
+});
+
+test('counts are decimal text where that is asked for, by every operation', async () => {
+  for (const { method, path, scope } of OPERATIONS) {
+    if (scope !== 'customer' || method !== 'GET') continue;
+    const filled = path.replace('{subnet_id}', String(subnetId)).replace('{commit_set_id}', NO_REQUEST);
+    const { headers } = await api.get(`${filled}?numbers=string`);
+    assert.match(String(headers['content-type']), 'numbers=string', path);
+  }
 });
 
 test('a delivery is sent again, as long as there is somewhere to send it', async () => {
@@ -460,6 +469,7 @@ test('every answer that an operation states has been seen', () => {
   assert.equal(
     stated.filter((answer) => !seenAnswers.has(answer)),
     [],
+    'a test of this file asks for each',
   );
 });
 

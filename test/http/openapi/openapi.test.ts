@@ -14,8 +14,8 @@ test.after(() => edgeward.remove());
 const media = z.record(z.string(), z.object({ schema: z.looseObject({}).optional(), example: z.unknown().optional() }));
 const operation = z.object({
   operationId: z.string(),
-  summary: z.string(),
-  description: z.string(),
+  summary: z.string().default(''),
+  description: z.string().default(''),
   tags: z.array(z.string()),
   parameters: z.array(z.object({ name: z.string(), description: z.string().optional() })),
   requestBody: z.object({ content: media }).optional(),

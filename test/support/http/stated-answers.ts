@@ -14,6 +14,7 @@ import { HEALTH_OPERATIONS } from '../../../src/http/operations/health.ts';
 import { WORKER_OPERATIONS } from '../../../src/http/worker/worker-api.ts';
 import { NO_OPERATION_PROBLEMS, type Operation, UNREADABLE_PROBLEMS } from '../../../src/http/route.ts';
 
+/** Every operation of a server. */
 export const OPERATIONS: readonly Operation[] = [
   ...IP_OPERATIONS,
   ...SUBNET_OPERATIONS,
@@ -94,7 +95,7 @@ export function checkExchange({ method, url, status, contentType, text }: Exchan
   const where = `${method} ${url} ${status}: ${text.slice(0, 500)}`;
   const schema =
     (operation === undefined ? NO_OPERATION_PROBLEMS : operation.answers)[status as 401] ?? UNREADABLE_PROBLEMS[status];
-  if (schema === undefined) throw new Error(`an answer that is not stated: ${where}`);
+  if (schema === undefined) throw new Error(`an answer that is not stated by one of OPERATIONS: ${where}`);
   const isOther = status === 200 && operation?.otherTypes?.some((type) => type === contentType) === true;
   if (isOther && operation !== undefined) return `${operation.method} ${fullPath(operation)} 200`;
   const hasCountsAsText = contentType === 'application/json; charset=utf-8; numbers=string';
