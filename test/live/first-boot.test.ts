@@ -3,11 +3,9 @@ import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { z } from 'zod';
-import { AWS_DRIVER } from '../../src/adapters/clouds/aws/aws.ts';
-import { CLOUD_DRIVERS } from '../../src/adapters/clouds/open-cloud.ts';
-import { firstBootUserData } from '../../src/domain/worker-pools/first-boot.ts';
-import { checkPoolChanges } from '../../src/domain/worker-pools/documents.ts';
+import { type Ec2StandIn, MOTO_IMAGE, startEc2 } from '../support/clouds/ec2-stand-in.ts';
 import { type HetznerFake, startHetznerFake } from '../support/clouds/hetzner-fake.ts';
+import { MOTO_PYTHON } from '../support/clouds/moto.ts';
 import { freePort } from '../support/free-port.ts';
 import { type Edgeward, openEdgeward } from '../support/servers/edgeward-server.ts';
 import { waitUntil } from '../support/wait-until.ts';
@@ -18,15 +16,16 @@ import {
   missingForFirstBoot,
 } from '../support/worker-pools/first-boot-machine.ts';
 
-const missing = missingForFirstBoot();
+const missing = missingForFirstBoot() ?? (MOTO_PYTHON === undefined ? 'moto' : undefined);
 /** A loaded machine may take its time for the packages. */
 const BOOT_SECONDS = 240;
 /** Writes what it is given where the test sees it, and fails where the payload says so. */
 const EXEC =
   'cat > /run/given.json; echo "given $EDGEWARD_SCOPE: $(cat /run/given.json)"; ! grep -q fail /run/given.json';
 
-if (missing === undefined) test('a machine that boots with the user data becomes a worker', bootBoth);
-else test.skip(`a machine that boots with the user data becomes a worker (missing: ${missing})`, bootBoth);
+const BECOMES = 'a machine that boots with the user data that its provider was given becomes a worker';
+if (missing === undefined) test(BECOMES, bootBoth);
+else test.skip(`${BECOMES} (missing: ${missing})`, bootBoth);
 
 async function bootBoth(): Promise<void> {
   await buildFirstBootImage();
@@ -34,13 +33,15 @@ async function bootBoth(): Promise<void> {
   const url = `http://127.0.0.1:${port}`;
   const edgeward = await openEdgeward({ PORT: String(port), PUBLIC_URL: url, WORKER_ALLOW_LOOPBACK: 'true' });
   const hetzner = await startHetznerFake();
+  const moto = await startEc2();
+  const ec2 = await moto.stand();
   const machines: Machine[] = [];
   try {
     await edgeward.serve();
-    const userData = await launched(edgeward, hetzner);
+    await edgeward.json('scope', 'create', 'debian');
     machines.push(
-      bootMachine(join(edgeward.folder, 'hetzner'), userData),
-      bootMachine(join(edgeward.folder, 'aws'), await userDataOnAws(edgeward, url)),
+      bootMachine(join(edgeward.folder, 'hetzner'), await launchedOnHetzner(edgeward, hetzner)),
+      bootMachine(join(edgeward.folder, 'aws'), await launchedOnAws(edgeward, ec2)),
     );
     const [onHetzner, onAws] = machines as [Machine, Machine];
     await isReady(edgeward, 'spot-001', onHetzner);
@@ -52,10 +53,12 @@ async function bootBoth(): Promise<void> {
     const failing = await submitted(edgeward, '--pool', 'spot', { will: 'fail' });
     assert.equal(await ended(edgeward, failing), { state: 'failed', worker: 'spot-001', because: 'exit status 1' });
 
-    await isReady(edgeward, 'on-aws', onAws);
+    await isReady(edgeward, 'on-aws-001', onAws);
+    assert.match(onAws.said(), 'host name: on-aws-001\n');
     assert.match(onAws.said(), 'no empty disk of 8 GiB for swap');
-    const other = await submitted(edgeward, { any: 'worker' });
-    assert.is((await ended(edgeward, other)).state, 'succeeded', 'by whichever is free');
+    const other = await submitted(edgeward, '--pool', 'on-aws', { of: 'aws' });
+    assert.equal(await ended(edgeward, other), { state: 'succeeded', worker: 'on-aws-001', because: null });
+    assert.match(onAws.said(), 'given debian: {"of":"aws"}');
 
     // What the service does not want any more ends by itself, and is not started again.
     await edgeward.json('worker_pool', 'terminate', 'spot-001');
@@ -65,61 +68,47 @@ async function bootBoth(): Promise<void> {
     await Promise.all(machines.map((machine) => machine.off()));
     await edgeward.remove();
     await hetzner.stop();
+    await ec2.close();
+    await moto.stop();
   }
 }
 
-/** A pool with one instance at the provider. Gives the user data that the provider has of it. */
-async function launched(edgeward: Edgeward, hetzner: HetznerFake): Promise<string> {
+/** A pool with one instance at Hetzner Cloud. Gives the user data that it has of it. */
+async function launchedOnHetzner(edgeward: Edgeward, hetzner: HetznerFake): Promise<string> {
+  const account = { configuration: { endpoint: hetzner.url }, credentials: { api_token: hetzner.token } };
+  const kind = { server_type: 'cx32', image_name: 'debian-13', distro_release: 'trixie' };
+  await launched(edgeward, 'spot', 'hetzner', account, kind);
+  return waitUntil('the provider has the instance', () => hetzner.servers()[0]?.userData, BOOT_SECONDS);
+}
+
+/** A pool with one instance at EC2, asked for by a launch template and a fleet. Gives the user data that EC2 has of the instance. */
+async function launchedOnAws(edgeward: Edgeward, ec2: Ec2StandIn): Promise<string> {
+  const template = { ImageId: MOTO_IMAGE, InstanceType: 'm5.large', swap_size: 8 };
+  await launched(edgeward, 'on-aws', 'aws', ec2.account, { launch_templates: [template], distro_release: 'trixie' });
+  return waitUntil('EC2 has the instance', ec2.userData, BOOT_SECONDS);
+}
+
+async function launched(
+  edgeward: Edgeward,
+  pool: string,
+  providerType: string,
+  account: Readonly<{ configuration: object; credentials: object }>,
+  kind: object,
+): Promise<void> {
   const document = (name: string, value: unknown): string => {
-    const file = join(edgeward.folder, `${name}.json`);
+    const file = join(edgeward.folder, `${pool}-${name}.json`);
     writeFileSync(file, JSON.stringify(value));
     return file;
   };
-  const configuration = { endpoint: hetzner.url };
-  const credentials = { api_token: hetzner.token };
-  const account = document('account', { name: 'hcloud', provider_type: 'hetzner', configuration, credentials });
-  await edgeward.json('asset', 'create', 'cloud-provider-account', '--data', account);
-  const specifications = document('specifications', {
-    provider_type: 'hetzner',
-    server_type: 'cx32',
-    image_name: 'debian-13',
-    distro_release: 'trixie',
-  });
+  const asset = document('account', { name: `${pool}-account`, provider_type: providerType, ...account });
+  await edgeward.json('asset', 'create', 'cloud-provider-account', '--data', asset);
+  const specifications = document('specifications', { provider_type: providerType, ...kind });
   const metadata = document('metadata', { exec: EXEC });
-  const pool = ['--provider-account', 'hcloud', '--architectures', 'amd64', '--specifications', specifications];
-  await edgeward.json('worker_pool', 'create', 'spot', ...pool, '--static-metadata', metadata);
-  await edgeward.json('scope', 'create', 'debian');
-  await edgeward.json('scope', 'add_worker_pool', 'debian', 'spot');
-  await edgeward.json('worker_pool', 'launch', 'spot', '1');
-  return waitUntil('the provider has the instance', () => hetzner.servers()[0]?.userData);
-}
-
-/** The user data of an EC2 instance, for a worker that the service knows. */
-async function userDataOnAws(edgeward: Edgeward, serverUrl: string): Promise<string> {
-  const registered = await edgeward.json('worker', 'register', 'on-aws', '--architectures', 'amd64');
-  const { activation_token: activationToken } = z.object({ activation_token: z.string() }).parse(registered);
-  const given = {
-    provider_type: 'aws',
-    launch_templates: [{ ImageId: 'ami-1', InstanceType: 'm7i.large', swap_size: 8 }],
-    distro_release: 'trixie',
-  };
-  const checked = checkPoolChanges({ specifications: given }, CLOUD_DRIVERS);
-  assert.ok(checked.ok);
-  const { specifications } = checked.value;
-  assert.ok(specifications);
-  const data = firstBootUserData({
-    worker: 'on-aws',
-    serverUrl,
-    activationToken,
-    ephemeral: false,
-    exec: EXEC,
-    specifications,
-    apt: null,
-    variants: AWS_DRIVER.firstBoots(specifications),
-    bytesMax: AWS_DRIVER.userDataBytesMax,
-  });
-  assert.ok(data.ok);
-  return data.texts[0] ?? '';
+  const given = ['--provider-account', `${pool}-account`, '--architectures', 'amd64'];
+  const documents = ['--specifications', specifications, '--static-metadata', metadata];
+  await edgeward.json('worker_pool', 'create', pool, ...given, ...documents);
+  await edgeward.json('scope', 'add_worker_pool', 'debian', pool);
+  await edgeward.json('worker_pool', 'launch', pool, '1');
 }
 
 async function isReady(edgeward: Edgeward, name: string, machine: Machine): Promise<void> {

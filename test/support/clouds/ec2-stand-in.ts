@@ -20,7 +20,14 @@ const LOGIN = { accessKeyId: 'AKIAEDGEWARDTEST0001', secretAccessKey: 'hunter2/S
 export const MOTO_IMAGE = 'ami-12c6146b';
 
 /** A region of EC2 with its proxy, to look behind and to make fail. */
-export type Ec2StandIn = CloudStandIn & Readonly<{ proxy: Ec2Proxy }>;
+export type Ec2StandIn = CloudStandIn &
+  Readonly<{
+    proxy: Ec2Proxy;
+    /** An account there, as an administrator writes it. */
+    account: Readonly<{ configuration: Record<string, string>; credentials: Record<string, string> }>;
+    /** What EC2 hands to the only instance that lives at its first boot; undefined while there is none. */
+    userData: () => Promise<string | undefined>;
+  }>;
 
 /** moto, started once for a file of tests; each stand-in begins with an empty region. */
 export type Ec2 = Readonly<{
@@ -67,13 +74,11 @@ async function standIn(
   await moto.reset();
   const proxy = await startEc2Proxy(moto, LOGIN, parameters);
   const openCloud = createOpenCloud();
-  const open = () =>
-    openCloud({
-      name: 'ec2',
-      providerType: 'aws',
-      configuration: { region_name: LOGIN.region, ec2_endpoint_url: proxy.url },
-      credentials: { access_key_id: LOGIN.accessKeyId, secret_access_key: LOGIN.secretAccessKey },
-    });
+  const account = {
+    configuration: { region_name: LOGIN.region, ec2_endpoint_url: proxy.url },
+    credentials: { access_key_id: LOGIN.accessKeyId, secret_access_key: LOGIN.secretAccessKey },
+  };
+  const open = () => openCloud({ name: 'ec2', providerType: 'aws', ...account });
   const count = specifications['launch_templates'];
   const texts = Array.isArray(count) ? count.map((_, index) => `#cloud-config\n{"é & <${index}>": "hunter3"}\n`) : [];
   const request = (run: string): InstanceRequest => ({
@@ -85,8 +90,8 @@ async function standIn(
     userData: texts,
   });
   // What is asked past the proxy is moto's own truth.
-  const ask = async (action: string): Promise<string> => {
-    const form = new URLSearchParams({ Action: action, Version: '2016-11-15' });
+  const ask = async (action: string, more: Readonly<Record<string, string>> = {}): Promise<string> => {
+    const form = new URLSearchParams({ Action: action, Version: '2016-11-15', ...more });
     const authorization = `AWS4-HMAC-SHA256 Credential=${LOGIN.accessKeyId}/20261128/${LOGIN.region}/ec2/aws4_request`;
     const headers = { authorization, 'content-type': 'application/x-www-form-urlencoded' };
     return (await fetch(moto.url, { method: 'POST', headers, body: form.toString() })).text();
@@ -103,6 +108,14 @@ async function standIn(
       }));
   return {
     proxy,
+    account,
+    userData: async () => {
+      const living = (await instances()).filter(({ state }) => state === 'running' || state === 'pending');
+      if (living.length !== 1) return undefined;
+      const asked = { InstanceId: living[0]?.id ?? '', Attribute: 'userData' };
+      const value = /<userData>\s*<value>([^<]+)</.exec(await ask('DescribeInstanceAttribute', asked))?.[1];
+      return value === undefined ? undefined : Buffer.from(value, 'base64').toString('utf8');
+    },
     open,
     request,
     living: async () =>
