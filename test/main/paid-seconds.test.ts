@@ -119,6 +119,15 @@ test('what idles for longer than its pool allows, and is not needed, is not expl
   assert.match(unexplained.join(), 'says nothing-pending');
 });
 
+test('what is decided to end is explained until that can be recorded, and no longer', async () => {
+  const end = { worker: 'spot-001', afterTask: false, code: 'idle', because: 'idle' };
+  const decision = { pool: 'spot', decidedAt: at('00:14:00'), launches: [], terminations: [end], refusals: [] };
+  const until = (time: string) =>
+    explained(pool(), ...READY, { type: 'WorkerPoolScalingDecided', data: decision }, gone(time));
+  assert.equal((await until('00:17:00')).unexplained, []);
+  assert.is((await until('00:18:00')).seconds.unexplained, 60);
+});
+
 test('what the decision in force says is needed may idle for longer', async () => {
   const { seconds, unexplained } = await explained(
     pool(),

@@ -225,6 +225,8 @@ function explainUnused(run: Run, { limits, decisions }: Pool, { from, to }: Span
   while (at < to) {
     const { decision, until } = inForce(decisions, at);
     const end = Math.min(to, until);
+    // Decided, it is asked for; a record of that which failed is made after the next decision.
+    if (decision?.terminations.some(({ worker }) => worker === run.worker)) due = decision.at + DUE_MILLISECONDS;
     if (decision !== undefined && isNeeded(decision)) {
       add('needed by pending work', at, end);
       due = end + DUE_MILLISECONDS;
