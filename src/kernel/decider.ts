@@ -1,4 +1,5 @@
 import type { Event } from './event.ts';
+import type { GetPart, PutPart } from './parts.ts';
 
 /** An intention, in the imperative. */
 export type Command<Type extends string = string, Data extends object = object> = Readonly<{
@@ -14,14 +15,20 @@ export type Decision<E extends Event> = readonly E[] | Refusal;
 
 /**
  * The rules of one stream category, pure. Asking twice must be harmless: the second answer is `[]` or the same refusal.
- * `snapshot`, where given, turns the state into JSON and back, so that a long stream need not be replayed whole.
+ * `snapshot`, where given, turns the state into JSON and back, so that a long stream need not be replayed whole; what is large may be kept
+ * apart from it. `weight` says how many small events one takes as long to replay as.
  */
 export type Decider<C extends Command, S, E extends Event> = Readonly<{
   category: string;
   initial: S;
   evolve: (state: S, event: E & Readonly<{ revision: bigint }>) => S;
   decide: (command: C, state: S) => Decision<E>;
-  snapshot?: Readonly<{ version: number; encode: (state: S) => unknown; decode: (stored: unknown) => S }>;
+  snapshot?: Readonly<{
+    version: number;
+    encode: (state: S, put?: PutPart) => unknown;
+    decode: (stored: unknown, get?: GetPart) => S;
+    weight?: (event: E) => number;
+  }>;
 }>;
 
 /** Makes a refusal. */

@@ -24,21 +24,55 @@ export function unboxedNumbers(length: number): number[] {
   return Array.from({ length }, () => 0.5);
 }
 
+/** The edges of a chunk that were read from where they are stored, but for themselves: that is done when they are asked for first. */
+export type PackedEdges = {
+  /** The bytes of this chunk alone. */
+  bytes(): Uint8Array;
+  unpack(): Edges;
+};
+
 /** A run of whole ranges of a set. Never changed: sets that differ elsewhere share it. */
 export class Chunk {
-  readonly edges: Edges;
   readonly rangeCount: number;
+  #edges: Edges | undefined;
+  #packed: PackedEdges | undefined;
   #size: ExactCount | undefined;
 
-  constructor(edges: Edges, width: number) {
-    this.edges = edges;
-    this.rangeCount = edges.length / (2 * width);
+  constructor(edges: Edges | undefined, width: number, rangeCount = (edges?.length ?? 0) / (2 * width)) {
+    this.#edges = edges;
+    this.rangeCount = rangeCount;
+  }
+
+  /** A chunk that is stored, with what must be known of it without a look into it. */
+  static packed(packed: PackedEdges, width: number, rangeCount: number, size: ExactCount | undefined): Chunk {
+    const chunk = new Chunk(undefined, width, rangeCount);
+    chunk.#packed = packed;
+    chunk.#size = size;
+    return chunk;
+  }
+
+  get edges(): Edges {
+    return this.#edges ?? this.#unpack();
+  }
+
+  /** The bytes that the edges are still in, if they are. */
+  get packedBytes(): Uint8Array | undefined {
+    return this.#packed?.bytes();
   }
 
   /** How many addresses it holds. */
   size(width: number): ExactCount {
     this.#size ??= sizeOfRanges(this.edges, 0, this.rangeCount, width);
     return this.#size;
+  }
+
+  #unpack(): Edges {
+    const packed = this.#packed;
+    if (packed === undefined) throw new Error('broken invariant: a chunk has its edges, or the bytes of them');
+    const edges = packed.unpack();
+    this.#edges = edges;
+    this.#packed = undefined;
+    return edges;
   }
 }
 

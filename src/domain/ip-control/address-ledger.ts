@@ -4,6 +4,13 @@ import { RangeMap } from '../../addresses/range-map.ts';
 import { RangeSet } from '../../addresses/range-set.ts';
 import { parseRangeTexts, rangeTexts } from '../../addresses/range-text.ts';
 import type { AddressRange } from '../../addresses/range.ts';
+import {
+  type GetPage,
+  type PutPage,
+  rangesOfStored,
+  type StoredRanges,
+  storedRanges,
+} from '../../addresses/stored-ranges.ts';
 import type { CustomerEvent } from '../../events/ip-control/customer.ts';
 import { isOfTypes } from '../../kernel/event.ts';
 import { invariant } from '../../kernel/invariant.ts';
@@ -182,10 +189,10 @@ function applyCommit(
 
 type RegionJson = Readonly<{
   regionId: number;
-  disabled: readonly string[];
+  disabled: StoredRanges;
   /** The addresses of each term; left out where there is none. */
   terms?: readonly (readonly [until: string, ranges: readonly string[]])[];
-  touched: readonly string[];
+  touched: StoredRanges;
 }> &
   WaitingJson;
 
@@ -194,14 +201,14 @@ export type LedgerJson = readonly RegionJson[];
 
 type OwnedSubnet = Readonly<{ cidr: string; regionId: number }>;
 
-/** A ledger as JSON. */
-export function encodeLedger(ledger: AddressLedger): LedgerJson {
+/** A ledger as JSON, which may name pages that are kept apart. */
+export function encodeLedger(ledger: AddressLedger, put?: PutPage): LedgerJson {
   return [...ledger].map(([regionId, { disabled, terms, touched, layers, inDeployment }]) => ({
     regionId,
-    disabled: rangeTexts(disabled),
+    disabled: storedRanges(disabled, put),
     ...(terms.isEmpty ? {} : { terms: encodeTerms(terms) }),
-    touched: rangeTexts(touched),
-    ...encodeWaiting(layers, inDeployment),
+    touched: storedRanges(touched, put),
+    ...encodeWaiting(layers, inDeployment, put),
   }));
 }
 
@@ -227,16 +234,16 @@ export function withoutLayers(ledger: AddressLedger): AddressLedger {
 }
 
 /** The ledger that was encoded, given the subnets that the customer had then. */
-export function decodeLedger(regions: LedgerJson, subnets: readonly OwnedSubnet[]): AddressLedger {
+export function decodeLedger(regions: LedgerJson, subnets: readonly OwnedSubnet[], get?: GetPage): AddressLedger {
   const ledger = new Map<number, RegionAddresses>();
   for (const { regionId, disabled, terms = [], touched, ...waiting } of regions) {
     const own = subnets.filter((subnet) => subnet.regionId === regionId);
     ledger.set(regionId, {
       owned: RangeSet.of(...own.map(({ cidr }) => subnetRange(cidr))),
-      disabled: parseRangeTexts(disabled),
+      disabled: rangesOfStored(disabled, get),
       terms: decodeTerms(terms),
-      touched: parseRangeTexts(touched),
-      ...decodeWaiting(waiting),
+      touched: rangesOfStored(touched, get),
+      ...decodeWaiting(waiting, get),
     });
   }
   return ledger;

@@ -1,5 +1,11 @@
 import { RangeSet } from '../../addresses/range-set.ts';
-import { parseRangeTexts, rangeTexts } from '../../addresses/range-text.ts';
+import {
+  type GetPage,
+  type PutPage,
+  rangesOfStored,
+  type StoredRanges,
+  storedRanges,
+} from '../../addresses/stored-ranges.ts';
 
 /**
  * What was changed, part by part, the newest first: a part for each time that a commit has captured changes before all was on the
@@ -56,35 +62,35 @@ function bounded(layers: Layers): Layers {
 
 /** Parts of a region as JSON, left out where they say nothing. */
 export type WaitingJson = Readonly<{
-  layers?: readonly (readonly string[])[];
-  captured?: readonly string[];
-  content?: readonly string[];
-  capturedLayers?: readonly (readonly string[])[];
+  layers?: readonly StoredRanges[];
+  captured?: StoredRanges;
+  content?: StoredRanges;
+  capturedLayers?: readonly StoredRanges[];
 }>;
 
 /** The layers of what waits, and what a commit under way carries, as JSON. */
-export function encodeWaiting(layers: Layers, inDeployment: CommitContent | undefined): WaitingJson {
-  const waiting = layers.length === 0 ? {} : { layers: layers.map(rangeTexts) };
+export function encodeWaiting(layers: Layers, inDeployment: CommitContent | undefined, put?: PutPage): WaitingJson {
+  const stored = (set: RangeSet): StoredRanges => storedRanges(set, put);
+  const waiting = layers.length === 0 ? {} : { layers: layers.map(stored) };
   if (inDeployment === undefined) return waiting;
   const { captured, content, layers: own } = inDeployment;
   return {
     ...waiting,
-    captured: rangeTexts(captured),
-    content: rangeTexts(content),
-    ...(own.length === 1 ? {} : { capturedLayers: own.map(rangeTexts) }),
+    captured: stored(captured),
+    content: stored(content),
+    ...(own.length === 1 ? {} : { capturedLayers: own.map(stored) }),
   };
 }
 
 /** What was encoded. */
-export function decodeWaiting({
-  layers = [],
-  captured,
-  content,
-  capturedLayers,
-}: WaitingJson): Readonly<{ layers: Layers; inDeployment: CommitContent | undefined }> {
-  const waiting = layers.map(parseRangeTexts);
+export function decodeWaiting(
+  { layers = [], captured, content, capturedLayers }: WaitingJson,
+  get?: GetPage,
+): Readonly<{ layers: Layers; inDeployment: CommitContent | undefined }> {
+  const setOf = (stored: StoredRanges): RangeSet => rangesOfStored(stored, get);
+  const waiting = layers.map(setOf);
   if (captured === undefined || content === undefined) return { layers: waiting, inDeployment: undefined };
-  const all = parseRangeTexts(captured);
-  const parts = capturedLayers === undefined ? [all] : capturedLayers.map(parseRangeTexts);
-  return { layers: waiting, inDeployment: { captured: all, content: parseRangeTexts(content), layers: parts } };
+  const all = setOf(captured);
+  const parts = capturedLayers === undefined ? [all] : capturedLayers.map(setOf);
+  return { layers: waiting, inDeployment: { captured: all, content: setOf(content), layers: parts } };
 }

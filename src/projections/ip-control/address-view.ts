@@ -11,6 +11,7 @@ import {
 } from '../../domain/ip-control/address-ledger.ts';
 import type { SubnetOfCustomer } from '../../domain/ip-control/subnet-status.ts';
 import type { Batch, BatchedProjection } from '../engine/batched-projection.ts';
+import type { GetPart } from '../../kernel/parts.ts';
 import { streamId } from '../../kernel/stream-name.ts';
 import { AddressBatch } from './address-batch.ts';
 
@@ -19,7 +20,7 @@ export type AddressView = Readonly<{ subnets: readonly SubnetOfCustomer[]; ledge
 
 export const addressProjection: BatchedProjection<LedgerEvent, AddressView> = {
   name: 'addresses',
-  version: 3,
+  version: 4,
   handles: LEDGER_EVENTS,
   keysOf: (event) => [streamId(event.stream)],
   evolve: (view = { subnets: [], ledger: EMPTY_LEDGER }, event) => {
@@ -43,8 +44,8 @@ export const addressProjection: BatchedProjection<LedgerEvent, AddressView> = {
   },
   batch: (view) => batchOn(view),
   stored: {
-    encode: ({ subnets, ledger }) => ({ subnets, regions: encodeLedger(ledger) }),
-    decode: (json) => decodeView(json as StoredView),
+    encode: ({ subnets, ledger }, put) => ({ subnets, regions: encodeLedger(ledger, put) }),
+    decode: (json, get) => decodeView(json as StoredView, get),
   },
 };
 
@@ -56,6 +57,6 @@ function batchOn(view: AddressView): Batch<LedgerEvent, AddressView> {
 /** As this projection's own version wrote it. */
 type StoredView = Readonly<{ subnets: readonly SubnetOfCustomer[]; regions: LedgerJson }>;
 
-function decodeView({ subnets, regions }: StoredView): AddressView {
-  return { subnets, ledger: decodeLedger(regions, subnets) };
+function decodeView({ subnets, regions }: StoredView, get: GetPart | undefined): AddressView {
+  return { subnets, ledger: decodeLedger(regions, subnets, get) };
 }
