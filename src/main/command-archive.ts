@@ -16,7 +16,12 @@ import { codec, openEventStore } from './stores.ts';
 import { withViewsBesideFold } from './views-beside-fold.ts';
 
 /** They are kept with the views, which what looks back never opens: streams are read from their start. */
-export const NO_SNAPSHOTS: Snapshots = { load: async () => undefined, save: async () => undefined };
+export const NO_SNAPSHOTS: Snapshots = {
+  load: async () => undefined,
+  save: async () => undefined,
+  loadParts: async () => new Map(),
+  saveParts: async () => undefined,
+};
 
 /** Opens, for one command, what looks back over the stores that the settings name. */
 export function commandArchive(readConfig: () => Config, log: Log): WithArchive {

@@ -7,6 +7,7 @@ import { openedOrRefused } from '../adapters/open-failure.ts';
 import { findReadable } from '../adapters/sqlite/readable-file.ts';
 import { openSqliteReadModels } from '../adapters/sqlite/read-models.ts';
 import type { ViewsBesideFold } from '../application/operations/compare-views.ts';
+import { withWholeTexts } from '../application/operations/whole-texts.ts';
 import type { Config } from '../config.ts';
 import type { RecordedEvent } from '../kernel/event.ts';
 import { BEGINNING, type EventStore } from '../ports/event-store.ts';
@@ -42,9 +43,9 @@ export async function withViewsBesideFold<T>(
     await projector.open();
     return await work({
       projections: viewCaches.map(({ name, version }) => ({ name, version })),
-      served,
+      served: withWholeTexts(served),
       isHeld: (standing) => isHeld(standing, store),
-      folded,
+      folded: withWholeTexts(folded),
       foldUpTo: (position) => {
         upTo(position);
         return projector.catchUp();

@@ -24,6 +24,8 @@ export type ViewSave = Readonly<{
   /** The event at the position; without it there is no telling whether a log holds that event. */
   anchor?: Anchor | undefined;
   changes: readonly ViewChange[];
+  /** Documents that those of `changes` are made of besides: what is added is there before any of them, what is deleted goes after them. */
+  parts?: readonly ViewChange[];
 }>;
 
 /** Rebuildable documents by projection and key, with the log position that they have applied. */
@@ -76,4 +78,8 @@ export type Snapshot = Readonly<{ version: number; revision: bigint; hash: strin
 export type Snapshots = Readonly<{
   load: (stream: string) => Promise<Snapshot | undefined>;
   save: (stream: string, snapshot: Snapshot) => Promise<void>;
+  /** Large parts of a stream's snapshots by name, kept beside them; what is not there is left out. */
+  loadParts: (stream: string, names: readonly string[]) => Promise<ReadonlyMap<string, string>>;
+  /** Keeps parts for a snapshot at a revision; `undefined` deletes one. */
+  saveParts: (stream: string, revision: bigint, parts: ReadonlyMap<string, string | undefined>) => Promise<void>;
 }>;

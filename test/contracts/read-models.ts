@@ -246,6 +246,19 @@ function specifySaves(test: Suite): void {
     assert.is((await views.load(customers, ['a'])).get('a'), '2');
   });
 
+  test('the parts of documents are added and deleted with them', async ({ views, place }) => {
+    const collection = await activated(views, 'subnets', 1);
+    const [a, b] = ['~k/a', '~k/b'].map((key) => ({ key, json: JSON.stringify(key) }));
+    assert.ok(a && b);
+    await views.save([{ collection, position: 1n, changes: [{ key: 'k', json: '"a"' }], parts: [a] }]);
+    assert.equal(await documents(views, collection), { k: 'a', '~k/a': '~k/a' });
+    const gone = { key: a.key, json: undefined };
+    await views.save([{ collection, position: 2n, changes: [{ key: 'k', json: '"b"' }], parts: [b, gone] }]);
+    const other = await place.open();
+    assert.equal(await documents(other, collection), { k: 'b', '~k/b': '~k/b' });
+    await other.close();
+  });
+
   test('a save without changes moves the position on', async ({ views, place }) => {
     const collection = await activated(views, 'subnets', 1);
     await views.save([{ collection, position: 7n, changes: [] }]);

@@ -37,6 +37,55 @@ export function snapshotsContract(name: string, start: () => Promise<SnapshotsUn
     assert.equal(await snapshots.load('customer-1'), large);
   });
 
+  test('parts of snapshots are kept by stream and name, also for others; what is missing is left out', async ({
+    snapshots,
+    reopen,
+  }) => {
+    await snapshots.save('customer-1', snapshot(9n));
+    await snapshots.saveParts(
+      'customer-1',
+      9n,
+      new Map([
+        ['aB-_9', 'one'],
+        ['b', 'two'],
+      ]),
+    );
+    await snapshots.saveParts('customer-12', 9n, new Map([['b', 'of another']]));
+    for (const each of [snapshots, await reopen()]) {
+      const found = await each.loadParts('customer-1', ['b', 'nothing', 'aB-_9']);
+      assert.equal(
+        new Map(found),
+        new Map([
+          ['b', 'two'],
+          ['aB-_9', 'one'],
+        ]),
+      );
+      assert.equal(await each.load('customer-1'), snapshot(9n));
+    }
+  });
+
+  test('parts are deleted one by one, and come again with a later snapshot', async ({ snapshots }) => {
+    await snapshots.saveParts(
+      'customer-1',
+      9n,
+      new Map([
+        ['a', 'one'],
+        ['b', 'two'],
+      ]),
+    );
+    await snapshots.saveParts(
+      'customer-1',
+      10n,
+      new Map([
+        ['a', undefined],
+        ['c', undefined],
+      ]),
+    );
+    assert.equal([...(await snapshots.loadParts('customer-1', ['a', 'b']))], [['b', 'two']]);
+    await snapshots.saveParts('customer-1', 11n, new Map([['a', 'one']]));
+    assert.is((await snapshots.loadParts('customer-1', ['a', 'b'])).size, 2);
+  });
+
   test.run();
 }
 

@@ -99,7 +99,26 @@ function openMongoSnapshots(db: MongoDatabase, clock: Clock): Snapshots {
       return text === undefined ? undefined : snapshotIn(text);
     },
     save: (stream, snapshot) => texts.write(snapshot.revision, [{ key: stream, text: textOf(snapshot) }]),
+    loadParts: async (stream, names) => {
+      const found = await texts.load(names.map((name) => partKey(stream, name)));
+      return new Map(
+        names.flatMap((name) => {
+          const text = found.get(partKey(stream, name));
+          return text === undefined ? [] : [[name, text] as const];
+        }),
+      );
+    },
+    saveParts: (stream, revision, parts) =>
+      texts.write(
+        revision,
+        [...parts].map(([name, text]) => ({ key: partKey(stream, name), text })),
+      ),
   };
+}
+
+/** Parts are kept beside the snapshots; no stream has such a name. */
+function partKey(stream: string, name: string): string {
+  return `${stream}~${name}`;
 }
 
 /** A line about the state, then the state as it is: quoting so much text once more would cost as much as making it. */

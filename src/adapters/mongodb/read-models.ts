@@ -1,6 +1,6 @@
 import { BoundedMap } from '../../kernel/bounded-map.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { Collection as View, ReadModels } from '../../ports/read-models.ts';
+import type { Collection as View, ReadModels, ViewChange, ViewSave } from '../../ports/read-models.ts';
 import type { MongoDatabase } from './database.ts';
 import { openGenerations, viewName } from './generations.ts';
 import { type GuardedTexts, openGuardedTexts } from './guarded-texts.ts';
@@ -41,24 +41,34 @@ export function openMongoReadModels(db: MongoDatabase, clock: Clock): ReadModels
     },
     save: async (saves) => {
       await generations.check(saves.map(({ collection }) => collection));
-      const changed = saves.filter(({ changes }) => changes.length > 0);
-      for (let first = 0; first < changed.length; first += WRITERS_MAX) {
-        await Promise.all(
-          changed.slice(first, first + WRITERS_MAX).map(({ collection, position, changes }) =>
-            textsOf(collection).write(
-              position,
-              changes.map(({ key, json }) => ({ key, text: json })),
-            ),
-          ),
-        );
-      }
+      // Each step waits for the one before: what a text is made of is there when it is, and as long as it may be read.
+      await writeAll(saves, ({ parts = [] }) => parts.filter(({ json }) => json !== undefined));
+      await writeAll(saves, ({ changes }) => changes);
       await generations.moveOn(
         saves.map(({ collection, position, anchor }) => ({ view: collection, position, anchor })),
       );
+      await writeAll(saves, ({ parts = [] }) => parts.filter(({ json }) => json === undefined));
       for (const { collection } of saves) await sweep(collection);
     },
     close: () => db.close(),
   };
+
+  async function writeAll(
+    saves: readonly ViewSave[],
+    changesOf: (save: ViewSave) => readonly ViewChange[],
+  ): Promise<void> {
+    const changed = saves.map((save) => ({ ...save, changes: changesOf(save) })).filter(hasChanges);
+    for (let first = 0; first < changed.length; first += WRITERS_MAX) {
+      await Promise.all(
+        changed.slice(first, first + WRITERS_MAX).map(({ collection, position, changes }) =>
+          textsOf(collection).write(
+            position,
+            changes.map(({ key, json }) => ({ key, text: json })),
+          ),
+        ),
+      );
+    }
+  }
 
   function textsOf(view: View): GuardedTexts {
     const name = viewName(view);
@@ -76,4 +86,8 @@ export function openMongoReadModels(db: MongoDatabase, clock: Clock): ReadModels
     swept.set(name, now);
     await textsOf(view).sweep();
   }
+}
+
+function hasChanges({ changes }: Pick<ViewSave, 'changes'>): boolean {
+  return changes.length > 0;
 }

@@ -91,6 +91,8 @@ export function openSqliteReadModels(options: SqliteReadModelsOptions): Readonly
     snapshots: {
       load: (stream) => file.use(({ snapshots }) => snapshots.load(stream)),
       save: (stream, snapshot) => file.use(({ snapshots }) => snapshots.save(stream, snapshot)),
+      loadParts: (stream, names) => file.use(({ snapshots }) => snapshots.loadParts(stream, names)),
+      saveParts: (stream, revision, parts) => file.use(({ snapshots }) => snapshots.saveParts(stream, revision, parts)),
     },
   };
 }
@@ -180,6 +182,9 @@ type StoredSnapshots = Readonly<{
   /** @throws ViewsDamage */
   load: (stream: string) => Snapshot | undefined;
   save: (stream: string, snapshot: Snapshot) => void;
+  /** @throws ViewsDamage */
+  loadParts: (stream: string, names: readonly string[]) => ReadonlyMap<string, string>;
+  saveParts: (stream: string, revision: bigint, parts: ReadonlyMap<string, string | undefined>) => void;
 }>;
 
 type Row = readonly [
@@ -199,22 +204,46 @@ function openSnapshots(db: Database.Database): StoredSnapshots {
   const replace = db.prepare<[string, number, bigint, string, string, string, number]>(
     'INSERT OR REPLACE INTO snapshots (stream, version, revision, hash, at, json, checksum) VALUES (?, ?, ?, ?, ?, ?, ?)',
   );
-  return {
-    load: (stream) => {
-      const row = select.get(stream);
-      if (row === undefined) return undefined;
-      const [version, revision, hash, at, json, checksum] = row;
-      // An earlier version of edgeward has saved it without a checksum, so it can't be checked; reading the stream makes it again.
-      if (checksum === null) return undefined;
-      const snapshot = { version: Number(version), revision, hash, at, json };
-      if (Number(checksum) === checksumOfSnapshot(stream, snapshot)) return snapshot;
-      throw new ViewsDamage(`the snapshot of ${stream} is not what was saved`);
-    },
-    save: (stream, snapshot) => {
-      const { version, revision, hash, at, json } = snapshot;
-      replace.run(stream, version, revision, hash, at, json, checksumOfSnapshot(stream, snapshot));
-    },
+  const remove = db.prepare<[string]>('DELETE FROM snapshots WHERE stream = ?');
+
+  const load = (key: string): Snapshot | undefined => {
+    const row = select.get(key);
+    if (row === undefined) return undefined;
+    const [version, revision, hash, at, json, checksum] = row;
+    // An earlier version of edgeward has saved it without a checksum, so it can't be checked; reading the stream makes it again.
+    if (checksum === null) return undefined;
+    const snapshot = { version: Number(version), revision, hash, at, json };
+    if (Number(checksum) === checksumOfSnapshot(key, snapshot)) return snapshot;
+    throw new ViewsDamage(`the snapshot of ${key} is not what was saved`);
   };
+  const save = (key: string, snapshot: Snapshot): void => {
+    const { version, revision, hash, at, json } = snapshot;
+    replace.run(key, version, revision, hash, at, json, checksumOfSnapshot(key, snapshot));
+  };
+  return {
+    load,
+    save,
+    loadParts: (stream, names) => {
+      const found = new Map<string, string>();
+      for (const name of names) {
+        const part = load(partKey(stream, name));
+        if (part !== undefined) found.set(name, part.json);
+      }
+      return found;
+    },
+    saveParts: db.transaction((stream: string, revision: bigint, parts: ReadonlyMap<string, string | undefined>) => {
+      for (const [name, json] of parts) {
+        const key = partKey(stream, name);
+        if (json === undefined) remove.run(key);
+        else save(key, { version: 0, revision, hash: '', at: '', json });
+      }
+    }),
+  };
+}
+
+/** Parts are rows beside the snapshots; no stream has such a name. */
+function partKey(stream: string, name: string): string {
+  return `${stream}~${name}`;
 }
 
 function checksumOfSnapshot(stream: string, { version, revision, hash, at, json }: Snapshot): number {

@@ -35,10 +35,10 @@ export function openStoredViews(db: Database.Database): StoredViews {
     for (const generation of generations.activate(collection)) dropDocuments(db, generation);
   });
   const save = db.transaction((saves: readonly ViewSave[]) => {
-    for (const { collection, position, anchor, changes } of saves) {
+    for (const { collection, position, anchor, changes, parts = [] } of saves) {
       // First: it says so when the generation is gone, and its documents with it.
       let digest = generations.digest(collection);
-      for (const change of changes) {
+      for (const change of [...parts, ...changes]) {
         const shares = documents(collection).change(change);
         if (digest !== undefined) digest = digestWith(digest, shares);
       }

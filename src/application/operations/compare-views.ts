@@ -9,6 +9,7 @@ import {
 } from '../../ports/read-models.ts';
 import { isBehind, listSaved } from '../../projections/engine/keyed-views.ts';
 import { positionIn } from '../../projections/engine/view-codec.ts';
+import { PartsMissing } from '../../projections/engine/view-parts.ts';
 import { type Fold, foldOf, type KeyAhead, keyAhead, wrongAhead } from './broken-off-saves.ts';
 
 /** What is served, and another fold of the log beside it, which begins with the first event. */
@@ -99,6 +100,7 @@ async function compareView(views: ViewsBesideFold, name: string, version: number
       return await compareGeneration(views, name, version);
     } catch (error) {
       if (error instanceof ReadModelsDamaged) return { problem: error.message, ahead: [] };
+      if (error instanceof PartsMissing && generations >= GENERATIONS_MAX) return { problem: error.message, ahead: [] };
       // It was rebuilt meanwhile.
       if (!(error instanceof CollectionGone) || generations >= GENERATIONS_MAX) throw error;
     }

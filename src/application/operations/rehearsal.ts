@@ -46,6 +46,6 @@ export function rehearsalSecrets({ get, list }: Secrets): Secrets {
 }
 
 /** Snapshots for a rehearsal: those that are there serve, and none is kept. */
-export function rehearsalSnapshots({ load }: Snapshots): Snapshots {
-  return { load, save: () => Promise.resolve() };
+export function rehearsalSnapshots({ load, loadParts }: Snapshots): Snapshots {
+  return { load, loadParts, save: () => Promise.resolve(), saveParts: () => Promise.resolve() };
 }

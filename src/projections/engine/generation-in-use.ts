@@ -1,5 +1,5 @@
 import { type Collection, CollectionGone, type ReadModels } from '../../ports/read-models.ts';
-import type { ViewCache } from './view-cache.ts';
+import type { ViewCache } from './fed-views.ts';
 
 export type GenerationUse = Readonly<{
   readModels: Pick<ReadModels, 'active' | 'begin' | 'activate'>;

@@ -17,7 +17,7 @@ export type Views<V extends object> = Readonly<{
 }>;
 
 /** A view as it is saved. */
-type SavedView = Awaited<ReturnType<ReadModels['list']>>[number];
+export type SavedView = Awaited<ReturnType<ReadModels['list']>>[number];
 
 /** How many saved views are read at a time where all of them are asked for. */
 const PAGE = 1_000;

@@ -4,12 +4,14 @@ import { type Anchor, BEGINNING, type EventStore, StoreUnavailable, ViewsBehind 
 import type { Log } from '../../ports/log.ts';
 import { type Collection, CollectionGone, type ReadModels } from '../../ports/read-models.ts';
 import { type AheadOfLog, findAheadOfLog, isAmong } from './ahead-of-log.ts';
+import { BrokenGenerations } from './broken-generations.ts';
 import { CatchUpTold } from './catch-up-told.ts';
 import { openInUse } from './generation-in-use.ts';
+import { createReopening, type Reopening } from './reopening.ts';
 import { EventsLeftOut, StreamContinuity } from './stream-continuity.ts';
 import { type PositionWaiters, openPositionWaiters } from '../../concurrency/position-waiters.ts';
 import { ViewWriter, type ViewWriterDependencies } from './view-writer.ts';
-import type { ProjectionFeeder, ViewCache } from './view-cache.ts';
+import type { ProjectionFeeder, ViewCache } from './fed-views.ts';
 
 /** Tells that the views of these keys of one view cache changed. */
 export type Touched = Readonly<{ viewCache: string; keys: readonly string[] }>;
@@ -104,6 +106,8 @@ class LogProjector implements Projector {
   #isGone = false;
   /** What the last reading of the log was not given, until the caches are opened again. */
   #leftOut: EventsLeftOut | undefined;
+  /** Generations of which something that was saved is not there any more. */
+  readonly #broken: BrokenGenerations;
   #isFollowing = false;
   #passSavedAt = Number.NEGATIVE_INFINITY;
   #reopening: Reopening | undefined;
@@ -111,6 +115,7 @@ class LogProjector implements Projector {
   constructor(feeds: readonly ProjectionTarget[], dependencies: ProjectorDependencies) {
     this.#feeds = feeds;
     this.#with = dependencies;
+    this.#broken = new BrokenGenerations(dependencies.log);
     this.#continuity = new StreamContinuity(dependencies.store, dependencies.log);
     this.#viewWriter = new ViewWriter(feeds, dependencies, () => this.#endRound());
     this.#positionWaiters = openPositionWaiters(dependencies.clock);
@@ -138,7 +143,7 @@ class LogProjector implements Projector {
   }
 
   async #open(): Promise<AheadOfLog | undefined> {
-    const feeder: ProjectionFeeder = { readable: () => this.#readable(), reopen: () => this.#reopen() };
+    const feeder: ProjectionFeeder = { readable: () => this.#readable(), reopen: (gone) => this.#reopen(gone) };
     const [end, earlier] = [await this.#with.store.end(), this.#sight];
     const earlierEnd = this.#readableFrom;
     this.#sight = openPositionWaiters(this.#with.clock);
@@ -152,7 +157,7 @@ class LogProjector implements Projector {
     for (const feed of this.#feeds) {
       feed.fedBy(feeder);
       const isUsable = async (active: Collection): Promise<boolean> =>
-        !isAmong(ahead, active) && !(await this.#hasPassedLeftOut(feed, active));
+        !this.#broken.has(active) && !isAmong(ahead, active) && !(await this.#hasPassedLeftOut(feed, active));
       await openInUse(feed, { ...this.#with, isOpen: this.#isOpen, isUsable });
       // A log that was put back from an older copy may get events of ours where others had theirs.
       if (feed.position() > end) feed.retreat();
@@ -228,6 +233,7 @@ class LogProjector implements Projector {
 
   #mayOpenAgain(error: unknown): boolean {
     if (error instanceof EventsLeftOut) this.#leftOut = error;
+    this.#broken.note(error);
     return error instanceof CollectionGone || error instanceof EventsLeftOut;
   }
 
@@ -341,7 +347,8 @@ class LogProjector implements Projector {
   }
 
   /** Resolves when a generation that was dropped by another process has been replaced by the one in use. */
-  #reopen(): Promise<void> {
+  #reopen(gone: CollectionGone): Promise<void> {
+    this.#broken.note(gone);
     if (this.#reopening !== undefined) return this.#reopening.promise;
     this.#reopening = createReopening();
     const { promise } = this.#reopening;
@@ -382,17 +389,6 @@ class LogProjector implements Projector {
 
 function anchorOf({ stream, revision, position, metadata: { hash } }: RecordedEvent): Anchor {
   return { stream, revision, position, hash };
-}
-
-type Reopening = Readonly<{ promise: Promise<void>; resolve: () => void; reject: (error: unknown) => void }>;
-
-function createReopening(): Reopening {
-  let settle: Omit<Reopening, 'promise'> | undefined;
-  const promise = new Promise<void>((resolve, reject) => (settle = { resolve, reject }));
-  // Those who wait hear of a failure; there may be none.
-  promise.catch(() => undefined);
-  if (settle === undefined) throw new Error('a promise calls its executor at once');
-  return { promise, ...settle };
 }
 
 /** What the projector needs of a view cache, whatever its views are. */

@@ -4,8 +4,9 @@ import type { Clock } from '../../ports/clock.ts';
 import { BEGINNING, type EventStore, StoreUnavailable } from '../../ports/event-store.ts';
 import { type Collection, CollectionGone, type ReadModels } from '../../ports/read-models.ts';
 import { isHeld } from './ahead-of-log.ts';
-import { type KeyedView, listSaved, type PageQuery, type Views } from './keyed-views.ts';
+import { type KeyedView, listSaved, type PageQuery, type SavedView, type Views } from './keyed-views.ts';
 import { type ViewText, viewTextOf } from './view-codec.ts';
+import { isPartKey, savedViewOf } from './view-parts.ts';
 
 export type StoredViewsDependencies = Readonly<{
   store: Pick<EventStore, 'end' | 'eventAt'>;
@@ -59,15 +60,17 @@ class ReadModelViews<E extends Event, V extends object> implements StoredViews<V
   get(key: string): Promise<V | undefined> {
     return this.#read(async (collection) => {
       const json = (await this.#with.readModels.load(collection, [key])).get(key);
-      return json === undefined ? undefined : this.#text.decode(json).view;
+      return json === undefined ? undefined : this.#viewOf(collection, { key, json });
     });
   }
 
   list(prefix = ''): Promise<readonly KeyedView<V>[]> {
     return this.#read(async (collection) => {
       const views: KeyedView<V>[] = [];
-      for await (const { key, json } of listSaved(this.#with.readModels, collection, prefix))
-        views.push({ key, view: this.#text.decode(json).view });
+      for await (const document of listSaved(this.#with.readModels, collection, prefix)) {
+        if (isPartKey(document.key)) break;
+        views.push(...(await this.#keyed(collection, document)));
+      }
       return views;
     });
   }
@@ -75,9 +78,21 @@ class ReadModelViews<E extends Event, V extends object> implements StoredViews<V
   page({ prefix = '', after, limit }: PageQuery): Promise<readonly KeyedView<V>[]> {
     return this.#read(async (collection) => {
       const query = { prefix, limit, ...(after === undefined ? {} : { after }) };
-      const rows = await this.#with.readModels.list(collection, query);
-      return rows.map(({ key, json }) => ({ key, view: this.#text.decode(json).view }));
+      const views: KeyedView<V>[] = [];
+      for (const document of await this.#with.readModels.list(collection, query))
+        if (!isPartKey(document.key)) views.push(...(await this.#keyed(collection, document)));
+      return views;
     });
+  }
+
+  /** None where it was deleted between two looks. */
+  async #keyed(collection: Collection, document: SavedView): Promise<readonly KeyedView<V>[]> {
+    const view = await this.#viewOf(collection, document);
+    return view === undefined ? [] : [{ key: document.key, view }];
+  }
+
+  async #viewOf(collection: Collection, document: SavedView): Promise<V | undefined> {
+    return (await savedViewOf(this.#text, this.#with.readModels, collection, document))?.view;
   }
 
   /** Looks which generation is active while it reads: it mostly is the same. */

@@ -1,5 +1,6 @@
 import type { Event, RecordedEvent } from '../../kernel/event.ts';
 import { isHandled } from '../../kernel/event.ts';
+import type { PutPart } from '../../kernel/parts.ts';
 import type { Projection } from '../../kernel/projection.ts';
 import { type Anchor, BEGINNING } from '../../ports/event-store.ts';
 import {
@@ -10,50 +11,13 @@ import {
   type ViewSave,
 } from '../../ports/read-models.ts';
 import type { BatchedProjection } from './batched-projection.ts';
-import { inKeyOrder, isBehind, type KeyedView, listSaved, type PageQuery, type Views } from './keyed-views.ts';
-import { type ViewText, viewTextOf } from './view-codec.ts';
+import type { ProjectionFeeder, ViewCache } from './fed-views.ts';
+import { inKeyOrder, isBehind, type KeyedView, listSaved, type PageQuery, type SavedView } from './keyed-views.ts';
+import { partsIn, type PlacedView, type ViewText, viewTextOf } from './view-codec.ts';
 import { type Entry, UNCHANGED, viewOf } from './view-entry.ts';
+import { isPartKey, readWithParts, savedViewOf, SavedParts } from './view-parts.ts';
 
-/** What a view cache needs of the projector that feeds it. */
-export type ProjectionFeeder = Readonly<{
-  /** Resolves when readers may look: not while views are behind what they have shown before. */
-  readable: () => Promise<void> | undefined;
-  /** The generation was dropped by another process: resolves when another one is open. */
-  reopen: (gone: CollectionGone) => Promise<void>;
-}>;
-
-/** One projection's views between the log and the read models: folded in memory, saved in batches. */
-export type ViewCache<V extends object> = Views<V> &
-  Readonly<{
-    name: string;
-    version: number;
-    /** The types of events that change it; it need not see others. */
-    handles: ReadonlySet<string>;
-    /** The projector that feeds it; without one, readers look at once, and a dropped generation is theirs to handle. */
-    fedBy: (feeder: ProjectionFeeder) => void;
-    /** Uses a generation, from its saved position; none: memory alone, from the beginning. Forgets what was in memory. */
-    open: (collection: Collection | undefined) => Promise<void>;
-    /** The newest position applied. */
-    position: () => bigint;
-    /** Brings the views that these events change into memory, so that `apply` need not wait. */
-    prepare: (events: readonly RecordedEvent[]) => Promise<void> | undefined;
-    /** Applies one event, once: what the cache or the view has applied already is passed over. Prepared events only. */
-    apply: (event: RecordedEvent) => void;
-    /** Everything up to this event was applied, or does not concern it. */
-    advance: (anchor: Anchor) => void;
-    /** Nothing that concerns it lies between its position and this one. */
-    pass: (position: bigint) => void;
-    /** Goes back to the last event that it has applied: the log does not reach as far as it was looked through. */
-    retreat: () => void;
-    /** The keys whose views changed since the last call. */
-    takeTouched: () => readonly string[];
-    /** What is not saved yet; `saved` or `unsaved` must follow. */
-    takeUnsaved: () => ViewSave | undefined;
-    /** `holdsAll`: all views stay in memory for now; else as many as readers are likely to ask for. */
-    saved: (holdsAll?: boolean) => void;
-    unsaved: () => void;
-    unsavedCount: () => number;
-  }>;
+export type { ViewCache };
 
 type Cached<E extends Event, V extends object> = Projection<E, V> & Partial<Pick<BatchedProjection<E, V>, 'batch'>>;
 
@@ -88,6 +52,7 @@ class ProjectionViewCache<E extends Event, V extends object> implements ViewCach
   /** Views that were deleted, and whose deletion is saved. */
   readonly #deleted = new Set<string>();
   #saving: readonly string[] = [];
+  readonly #parts = new SavedParts();
   #collection: Collection | undefined;
   #feeder: ProjectionFeeder | undefined;
   /** Every view of this generation is in memory: it is made from the first event on, and none has been dropped from memory. */
@@ -122,6 +87,7 @@ class ProjectionViewCache<E extends Event, V extends object> implements ViewCach
     this.#dirty.clear();
     this.#deleted.clear();
     this.#saving = [];
+    this.#parts.forget();
     this.#collection = collection;
     this.#position = saved ?? BEGINNING;
     this.#anchor = anchor;
@@ -230,24 +196,31 @@ class ProjectionViewCache<E extends Event, V extends object> implements ViewCach
     return keys;
   }
 
-  takeUnsaved(): ViewSave | undefined {
+  takeUnsaved(now = 0): ViewSave | undefined {
     if (this.#collection === undefined || this.#position === this.#savedPosition) return undefined;
     this.#saving = [...this.#dirty];
     this.#dirty.clear();
     this.#takenPosition = this.#position;
     this.#applyBatches();
+    const parts: ViewChange[] = [];
     const changes = this.#saving.map((key): ViewChange => {
       const entry = this.#entries.get(key);
       if (entry === undefined) return { key, json: undefined };
       entry.state = 'saving';
-      const { view, position } = entry;
-      return { key, json: view === undefined ? undefined : this.#text.encode({ view, position }) };
+      return { key, json: this.#parts.take(key, (put) => this.#textOf(entry, put), parts) };
     });
-    return { collection: this.#collection, position: this.#position, anchor: this.#anchor, changes };
+    this.#parts.dropDue(now, parts);
+    const save = { collection: this.#collection, position: this.#position, anchor: this.#anchor, changes };
+    return parts.length === 0 ? save : { ...save, parts };
+  }
+
+  #textOf({ view, position }: Entry<E, V>, put: PutPart): string | undefined {
+    return view === undefined ? undefined : this.#text.encode({ view, position }, put);
   }
 
   saved(holdsAll = false): void {
     this.#savedPosition = this.#takenPosition;
+    this.#parts.saved();
     for (const key of this.#saving) {
       const entry = this.#entries.get(key);
       if (entry?.state !== 'saving') continue;
@@ -261,6 +234,7 @@ class ProjectionViewCache<E extends Event, V extends object> implements ViewCach
   unsaved(): void {
     for (const key of this.#saving) this.#dirty.add(key);
     this.#saving = [];
+    this.#parts.unsaved();
   }
 
   unsavedCount(): number {
@@ -283,8 +257,9 @@ class ProjectionViewCache<E extends Event, V extends object> implements ViewCach
     return this.#reading(async (collection) => {
       const views = new Map<string, V>();
       if (collection !== undefined) {
-        for await (const { key, json } of listSaved(this.#readModels, collection, prefix)) {
-          if (!this.#entries.has(key)) views.set(key, this.#entryOf(json).view);
+        for await (const document of listSaved(this.#readModels, collection, prefix)) {
+          if (isPartKey(document.key)) break;
+          await this.#addSaved(views, collection, document);
         }
       }
       this.#overlay(views, (key) => key.startsWith(prefix));
@@ -300,10 +275,11 @@ class ProjectionViewCache<E extends Event, V extends object> implements ViewCach
       let [end, isEnd] = [after, saves === undefined];
       while (!isEnd && views.size < limit) {
         const query = { prefix, limit, ...(end && { after: end }) };
-        const saved = saves === undefined ? [] : await this.#readModels.list(saves, query);
+        const documents = saves === undefined ? [] : await this.#readModels.list(saves, query);
+        const saved = documents.filter(({ key }) => !isPartKey(key));
         isEnd = saved.length < limit;
         end = saved.at(-1)?.key ?? end;
-        for (const { key, json } of saved) if (!this.#entries.has(key)) views.set(key, this.#entryOf(json).view);
+        for (const document of saved) await this.#addSaved(views, saves, document);
         this.#overlay(views, (key) => key.startsWith(prefix) && isBehind(key, after) && !isBehind(key, end));
       }
       if (isEnd) this.#overlay(views, (key) => key.startsWith(prefix) && isBehind(key, after));
@@ -351,12 +327,13 @@ class ProjectionViewCache<E extends Event, V extends object> implements ViewCach
     this.#readers += 1;
     try {
       const found = await this.#readModels.load(collection, keys);
-      if (collection !== this.#collection) return;
       for (const key of keys) {
+        if (collection !== this.#collection) return;
         const json = found.get(key);
         // An event may have made the view while we waited: what is in memory is newer.
         if (this.#entries.has(key)) continue;
-        if (json !== undefined) this.#entries.set(key, this.#entryOf(json));
+        if (json !== undefined && partsIn(json).length > 0) await this.#fetchParts(collection, { key, json });
+        else if (json !== undefined) this.#entries.set(key, entryOf(this.#text.decode(json)));
         else if (absent === 'remembered')
           this.#entries.set(key, { ...UNCHANGED, view: undefined, position: BEGINNING });
       }
@@ -365,8 +342,19 @@ class ProjectionViewCache<E extends Event, V extends object> implements ViewCach
     }
   }
 
-  #entryOf(json: string): Entry<E, V> & { view: V } {
-    return { ...this.#text.decode(json), ...UNCHANGED };
+  async #fetchParts(collection: Collection, document: SavedView): Promise<void> {
+    const { key } = document;
+    const saved = await readWithParts(this.#readModels, collection, document, this.#text.decode);
+    if (saved === undefined || collection !== this.#collection || this.#entries.has(key)) return;
+    this.#parts.opened(key, saved.there, saved.named);
+    this.#entries.set(key, entryOf(saved.made));
+  }
+
+  /** A saved view, where none is in memory. */
+  async #addSaved(views: Map<string, V>, collection: Collection | undefined, document: SavedView): Promise<void> {
+    if (collection === undefined || this.#entries.has(document.key)) return;
+    const placed = await savedViewOf(this.#text, this.#readModels, collection, document);
+    if (placed !== undefined) views.set(document.key, placed.view);
   }
 
   #dropOldest(): void {
@@ -381,4 +369,8 @@ class ProjectionViewCache<E extends Event, V extends object> implements ViewCach
       surplus -= 1;
     }
   }
+}
+
+function entryOf<E extends Event, V extends object>(placed: PlacedView<V>): Entry<E, V> {
+  return { ...placed, ...UNCHANGED };
 }

@@ -1,7 +1,7 @@
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
 import { CollectionGone, type ReadModels } from '../../ports/read-models.ts';
-import type { ViewCache } from './view-cache.ts';
+import type { ViewCache } from './fed-views.ts';
 
 /** What the view writer needs of a view cache. */
 export type UnsavedViews = Pick<ViewCache<object>, 'takeUnsaved' | 'saved' | 'unsaved' | 'unsavedCount'>;
@@ -169,7 +169,7 @@ export class ViewWriter {
 
   async #saveShare(viewCaches: readonly UnsavedViews[]): Promise<void> {
     const taken = viewCaches.flatMap((viewCache) => {
-      const unsaved = viewCache.takeUnsaved();
+      const unsaved = viewCache.takeUnsaved(this.#with.clock.monotonicMilliseconds());
       return unsaved === undefined ? [] : [{ viewCache, unsaved }];
     });
     if (taken.length === 0) return;
