@@ -9,6 +9,7 @@ import { openSqliteEventStore } from '../../src/adapters/sqlite/event-store.ts';
 import { openSqliteReadModels } from '../../src/adapters/sqlite/read-models.ts';
 import { keepSnapshots } from '../../src/commands/snapshotting.ts';
 import { createCodec } from '../../src/events/codec.ts';
+import { NO_SNAPSHOTS } from '../../src/main/command-archive.ts';
 import { EVENT_CATALOGUE, openAggregates } from '../../src/main/contexts.ts';
 import type { Snapshots } from '../../src/ports/read-models.ts';
 import { pairedRoundsAsync, reportSpeedUp } from '../measure.ts';
@@ -28,10 +29,9 @@ const [clock, ids, log] = [systemClock, systemIds, QUIET];
 const codec = createCodec(EVENT_CATALOGUE);
 const store = openSqliteEventStore({ file: join(directory, 'events.db'), codec, log });
 const { readModels, snapshots } = openSqliteReadModels({ file: join(directory, 'views.db'), log, clock });
-const none: Snapshots = { load: () => Promise.resolve(undefined), save: () => Promise.resolve() };
 try {
   await keepSnapshots(aggregatesWith(snapshots), [STREAM]);
-  const contenders = { ours: () => firstState(snapshots), baseline: () => firstState(none) };
+  const contenders = { ours: () => firstState(snapshots), baseline: () => firstState(NO_SNAPSHOTS) };
   reportSpeedUp(`first request on a stream of ${EVENTS} events`, await pairedRoundsAsync(contenders), 10);
 } finally {
   await readModels.close();

@@ -108,6 +108,7 @@ class StreamHeads<C extends Command, S, E extends Event> {
     this.#writer = new StreamWriter({
       ...dependencies,
       evolve: decider.evolve,
+      weight: decider.snapshot?.weight,
       doubt: (stream, append) => void this.#doubts.set(stream, append),
       lose: (stream, head) => this.#lose(stream, head),
       whenDurable: (stream, head, point) => this.#snapshotting.keep(stream, head, point),
@@ -245,6 +246,7 @@ class StreamHeads<C extends Command, S, E extends Event> {
           if (event.metadata.previousHash !== head.hash)
             throw new UndecodableEvent(event, 'it does not follow the event before it: its chain is broken');
           head.state = this.#decider.evolve(head.state, event);
+          head.snapshotWeight += (this.#decider.snapshot?.weight?.(event) ?? 1) - 1;
         } else if (event.revision !== from || event.metadata.hash !== hash) return undefined;
         isAnchored = true;
         head.revision = event.revision;
@@ -265,6 +267,7 @@ class StreamHeads<C extends Command, S, E extends Event> {
       position: BEGINNING,
       at: '',
       snapshotRevision: NO_STREAM,
+      snapshotWeight: 0,
       snapshotAfter: this.#snapshotting.every,
       durable: NO_STREAM,
       waiting: [],

@@ -40,6 +40,8 @@ export type StreamHead<S, E extends Event> = {
   /** The revision of the newest event known to be durable. Everything up to it was read from the store, or is our own. */
   durable: bigint;
   snapshotRevision: bigint;
+  /** What the events since the snapshot weigh beyond one each. */
+  snapshotWeight: number;
   /** The next snapshot is kept after this many events: a large state is written seldom. */
   snapshotAfter: number;
   waiting: Entry<S, E>[];
@@ -55,6 +57,8 @@ export type DoubtfulAppend = Readonly<{ expected: bigint; events: readonly Seale
 
 export type StreamWriting<S, E extends Event> = Readonly<{
   evolve: Decider<Command, S, E>['evolve'];
+  /** How many small events one takes as long to replay as. */
+  weight: ((event: E) => number) | undefined;
   store: Pick<EventStore, 'append'>;
   codec: Pick<Codec, 'schemaOf'>;
   clock: Clock;
@@ -92,6 +96,7 @@ export class StreamWriter<S, E extends Event> {
       for (const event of events) {
         head.revision += 1n;
         head.state = this.#with.evolve(head.state, { revision: head.revision, ...event });
+        if (this.#with.weight !== undefined) head.snapshotWeight += this.#with.weight(event) - 1;
         head.hash = event.metadata.hash;
         head.at = event.metadata.at;
       }

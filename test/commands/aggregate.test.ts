@@ -620,14 +620,14 @@ test('a stream whose chain is broken is not decided on: the event is named', asy
 });
 
 test('a snapshot that can not be kept is no failure of the command', async ({ log }) => {
-  const snapshots = { load: async () => undefined, save: () => Promise.reject(new Error('the disk is full')) };
+  const snapshots = { ...log.dependencies().snapshots, save: () => Promise.reject(new Error('the disk is full')) };
   await disableOneByOne(customersOf(log, { snapshotEvery: 5, snapshots }), 0, 12);
   assert.is((await log.events(STREAM)).length, 14);
   assert.ok(log.lines.some(({ level, message }) => level === 'warn' && message.includes('snapshot')));
 });
 
 test('a snapshot that can not be read is no failure either', async ({ log }) => {
-  const snapshots = { load: () => Promise.reject(new Error('no such file')), save: async () => undefined };
+  const snapshots = { ...log.dependencies().snapshots, load: () => Promise.reject(new Error('no such file')) };
   assert.equal(await disabledNow(customersOf(log, { snapshots })), []);
 });
 

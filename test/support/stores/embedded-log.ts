@@ -26,6 +26,8 @@ export type EmbeddedLog = Readonly<{
   lines: readonly LogLine[];
   /** Snapshots in memory, by stream; a test may change them. */
   kept: Map<string, Snapshot>;
+  /** Their large parts, by stream and name. */
+  keptParts: Map<string, Map<string, string>>;
   /** What an aggregate needs, with parts of it replaced. */
   dependencies: (changes?: Partial<AggregateDependencies>) => AggregateDependencies;
   /** Real read models beside the log; each call is a connection of its own, as another process has it. */
@@ -61,9 +63,22 @@ export async function openEmbeddedLog(): Promise<EmbeddedLog> {
   const store = open();
   const clock = createManualClock();
   const kept = new Map<string, Snapshot>();
+  const keptParts = new Map<string, Map<string, string>>();
   const snapshots: Snapshots = {
     load: async (stream) => kept.get(stream),
     save: async (stream, snapshot) => void kept.set(stream, snapshot),
+    loadParts: async (stream, names) => {
+      const parts = keptParts.get(stream) ?? new Map<string, string>();
+      return new Map([...parts].filter(([name]) => names.includes(name)));
+    },
+    saveParts: async (stream, _revision, changes) => {
+      const parts = keptParts.get(stream) ?? new Map<string, string>();
+      keptParts.set(stream, parts);
+      for (const [name, text] of changes) {
+        if (text === undefined) parts.delete(name);
+        else parts.set(name, text);
+      }
+    },
   };
   const events = async (stream?: string): Promise<readonly RecordedEvent[]> => {
     const all: RecordedEvent[] = [];
@@ -78,6 +93,7 @@ export async function openEmbeddedLog(): Promise<EmbeddedLog> {
     log,
     lines,
     kept,
+    keptParts,
     dependencies: (changes = {}) => ({ store, codec, snapshots, clock, ids: systemIds, log, ...changes }),
     readModels: openReadModels,
     another: open,
