@@ -26,6 +26,7 @@ const SETTINGS = {
   allowSourceWhitelist: false,
   trusted: false,
   whitelistLimit: 100,
+  prefixLimit: 10_000_000,
   evidenceMaxBytes: 5_242_880,
   webhookUrl: null,
 };

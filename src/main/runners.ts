@@ -5,12 +5,14 @@ import { createOpenRouter } from '../adapters/routers/open-router.ts';
 import { createWebhookSender } from '../adapters/webhooks/webhook-sender.ts';
 import { type CommitWatch, openCommitWatch } from '../application/ip-control/commit-watch.ts';
 import type { CommandContext } from '../commands/aggregate.ts';
+import { readLargeCustomers } from '../application/ip-control/large-customers.ts';
 import { keepSnapshots, SNAPSHOT_EVERY } from '../commands/snapshotting.ts';
 import { aborted } from '../concurrency/deadline.ts';
 import type { Config } from '../config.ts';
 import { StoreUnavailable } from '../ports/event-store.ts';
 import type { Lease } from '../ports/leases.ts';
 import type { Log } from '../ports/log.ts';
+import type { ReadModels } from '../ports/read-models.ts';
 import type { WebhookSender } from '../ports/webhooks.ts';
 import { type Aggregates, openAggregates, openViews, wireProcesses } from './contexts.ts';
 import type { Instruments } from '../http/operations/instruments.ts';
@@ -84,7 +86,7 @@ export async function startRunners(
       await term.breakOff(error instanceof Error ? error : new Error('the term could not be begun'));
       throw error;
     }
-    void keepSnapshotsOfRead(aggregates, term, log);
+    void readAhead({ aggregates, views, readModels }, term, log);
     return term;
   };
   const readMemory = (isHeld: () => boolean): void => allViews.forEach((view) => view.readViewCache(isHeld));
@@ -117,17 +119,22 @@ export async function startRunners(
   };
 }
 
-/** What had to be read again from the log, as after a copy of it, is long for the first command as well. */
-async function keepSnapshotsOfRead(
-  aggregates: Aggregates,
+/** What had to be read again from the log, as after a copy of it, is long for the first command as well; so is what is large. It is done beside the first requests. */
+async function readAhead(
+  {
+    aggregates,
+    views,
+    readModels,
+  }: Readonly<{ aggregates: Aggregates; views: ReturnType<typeof openViews>; readModels: ReadModels }>,
   { caughtUp, projector }: Pick<Term, 'caughtUp' | 'projector'>,
   log: Log,
 ): Promise<void> {
   try {
     await caughtUp;
     await keepSnapshots(aggregates, projector.longStreams(SNAPSHOT_EVERY));
+    await readLargeCustomers({ customers: aggregates.customers, addresses: views.addresses, readModels });
   } catch (error) {
-    log.debug({ error }, 'snapshots of long streams were not all kept; the first command on each of them keeps one');
+    log.debug({ error }, 'not all that is long or large was read at the start; the first request on each reads it');
   }
 }
 
