@@ -1,8 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
 import type { z } from 'zod';
-import { repositoryFile } from '../../support/repository.ts';
+import { testProgram } from '../../support/repository.ts';
 import { killed } from '../../support/servers/bound-process.ts';
 import { openCalls } from './calls.ts';
 import * as messages from './messages.ts';
@@ -35,10 +34,7 @@ export type LoadedServer = Readonly<{
   kill: () => Promise<void>;
 }>;
 
-/** Of a run that was compiled the compiled one: each server has to load it. */
-const PROGRAM = import.meta.url.endsWith('.js')
-  ? [fileURLToPath(new URL('./engine-process.js', import.meta.url))]
-  : ['--import', 'tsx', repositoryFile('test/lab/engine/engine-process.ts')];
+const PROGRAM = testProgram('test/lab/engine/engine-process');
 
 /** Starts a process for the next server. `askProvider` answers its calls. */
 export function loadServer(askProvider: (call: unknown) => Promise<unknown>): LoadedServer {
