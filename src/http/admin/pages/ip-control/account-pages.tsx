@@ -182,7 +182,9 @@ export function SessionTable({
             name: 'Actions',
             isHeadingHidden: true,
             cell: ({ sessionId }: AdminSession) =>
-              sessionId === own ? null : (
+              sessionId === own ? (
+                ''
+              ) : (
                 <ActionButton
                   action={`${endAt}/sessions/${sessionId}/end`}
                   id={`end-${sessionId}`}

@@ -8,7 +8,7 @@ import { Badge } from '../parts/badge.tsx';
 import { ActionButton, Check, Field, Form, type FormErrors } from '../parts/form.tsx';
 import { Filter, List, type ListQuery } from '../parts/list.tsx';
 import type { Column } from '../parts/table.tsx';
-import { Code, When } from '../parts/text.tsx';
+import { Code, Short, When } from '../parts/text.tsx';
 import { CustomerTabs, Once } from './customer-page.tsx';
 
 /** What a new token is to be, as the form has it. */
@@ -79,7 +79,7 @@ function columnsAt(now: Temporal.Instant): readonly Column<CustomersToken>[] {
       cell: ({ label }) => (label === '' ? null : label),
     },
     { key: 'prefix', name: 'Begins', cell: ({ prefix }) => (prefix === null ? null : <Code>{prefix}</Code>) },
-    { key: 'id', name: 'Id', cell: ({ tokenId }) => <Code>{tokenId}</Code> },
+    { key: 'id', name: 'Id', cell: ({ tokenId }) => <Short>{tokenId}</Short> },
     {
       key: 'issued',
       name: 'Issued',
@@ -129,14 +129,14 @@ function actionsColumn(base: string): Column<CustomersToken> {
       const verb = isDisabled ? 'enable' : 'disable';
       const path = `${base}/tokens/${tokenId}`;
       return (
-        <>
+        <span class="inline">
           <ActionButton
             action={`${path}/${verb}`}
             id={`${verb}-${tokenId}`}
             label={isDisabled ? 'Enable' : 'Disable'}
-          />{' '}
+          />
           <ActionButton action={`${path}/revoke`} id={`revoke-${tokenId}`} label="Revoke" isDangerous />
-        </>
+        </span>
       );
     },
   };

@@ -169,11 +169,7 @@ function eventColumns(areOpen: boolean): readonly Column<RecordedEvent>[] {
 }
 
 function Exact({ at }: Readonly<{ at: string }>): JSX.Element {
-  return (
-    <time class="exact" datetime={at}>
-      {exact(at)}
-    </time>
-  );
+  return <time datetime={at}>{exact(at)}</time>;
 }
 
 function StreamLink({ stream, isShort }: Readonly<{ stream: string; isShort?: true }>): JSX.Element {

@@ -6,7 +6,7 @@ import type { Page } from '../page.ts';
 import { Badge, type State } from '../parts/badge.tsx';
 import { Live } from '../parts/live.tsx';
 import { type Column, Table } from '../parts/table.tsx';
-import { Code, count, When } from '../parts/text.tsx';
+import { Code, count, Short, When } from '../parts/text.tsx';
 import { RunButton } from './commit-page.tsx';
 import { routerAt } from './region-pages.tsx';
 
@@ -224,8 +224,8 @@ function Events({ events, now }: OverviewView): JSX.Element {
   const columns: readonly Column<RecordedEvent>[] = [
     { key: 'at', name: 'When', cell: ({ metadata }) => <When at={metadata.at} now={now} /> },
     { key: 'type', name: 'Event', cell: ({ type }) => type },
-    { key: 'stream', name: 'Of', cell: ({ stream }) => <Code>{stream}</Code> },
-    { key: 'actor', name: 'By', cell: ({ metadata }) => metadata.actor },
+    { key: 'stream', name: 'Of', cell: ({ stream }) => <Short>{stream}</Short> },
+    { key: 'actor', name: 'By', cell: ({ metadata }) => <Short>{metadata.actor}</Short> },
   ];
   return (
     <Table

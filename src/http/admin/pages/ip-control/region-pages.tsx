@@ -182,8 +182,8 @@ export function regionPage({ region, query, commits, policies, mayWrite, now }: 
     parts,
     body: (
       <>
+        <h2>Routers</h2>
         <div class="bar">
-          <h2>Routers</h2>
           <Filter path={at} query={query} label="Name or driver" />
           {mayWrite ? (
             <a class="button" href={`${at}/add-router`}>

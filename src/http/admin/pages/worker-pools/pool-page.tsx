@@ -184,11 +184,7 @@ const DECISION_COLUMNS: readonly Column<PoolDecision>[] = [
   {
     key: 'at',
     name: 'Time',
-    cell: ({ data }) => (
-      <time class="exact" datetime={data.decidedAt}>
-        {exact(data.decidedAt)}
-      </time>
-    ),
+    cell: ({ data }) => <time datetime={data.decidedAt}>{exact(data.decidedAt)}</time>,
   },
   { key: 'what', name: 'What', cell: (decision) => <Decided decision={decision} /> },
 ];
