@@ -47,7 +47,7 @@ export async function startEc2Proxy(
   parameters: ReadonlyMap<string, ReadonlyMap<string, Ec2Parameter>>,
 ): Promise<Ec2Proxy> {
   const planned = new Map<string, Ec2Fault[]>();
-  const tokens = new Map<string, Readonly<{ hash: string; answer: Answer }>>();
+  const tokens = new Map<string, Readonly<{ hash: string; answer: Promise<Answer> }>>();
   const interrupted = new Set<string>();
   const ended = new Set<string>();
   const requests: { action: string; form: URLSearchParams }[] = [];
@@ -105,7 +105,7 @@ export async function startEc2Proxy(
     const token = form.get('ClientToken');
     const hash = createHash('sha256').update(form.toString()).digest('hex');
     const known = token === null ? undefined : tokens.get(token);
-    if (known !== undefined) return replay(known, hash);
+    if (known !== undefined) return replay({ hash: known.hash, answer: await known.answer }, hash);
     if (action === 'DescribeInstances' && hiddenReads > 0) {
       hiddenReads -= 1;
       const id = form.get('InstanceId.1');
@@ -113,8 +113,11 @@ export async function startEc2Proxy(
         ? NO_INSTANCES
         : errorAnswer(400, 'InvalidInstanceID.NotFound', `The instance ID '${id}' does not exist`);
     }
-    const answer = await forward(request, action, form);
-    if (token !== null && answer.status === 200) tokens.set(token, { hash, answer });
+    const answering = forward(request, action, form);
+    // Whoever comes with the same token meanwhile has the same answer.
+    if (token !== null) tokens.set(token, { hash, answer: answering });
+    const answer = await answering;
+    if (token !== null && answer.status !== 200) tokens.delete(token);
     if (action === 'TerminateInstances' && answer.status === 200) for (const id of idsIn(answer.text)) ended.add(id);
     return answer;
   }
