@@ -1,7 +1,7 @@
 // What pages cost in a large installation, and how soon an open one shows a change.
 // usage: npm run bench -- admin/pages   (BENCH_CUSTOMERS, BENCH_ROUTERS from the environment)
 import { gzipSync } from 'node:zlib';
-import { tokenOf } from '../replay/event-log.ts';
+import { firstAddress, ipv4, tokenOf } from '../replay/event-log.ts';
 import { openInstallation } from './installation.ts';
 import { openLivePages } from './live-pages.ts';
 
@@ -10,6 +10,10 @@ const ROUTERS = Number(process.env['BENCH_ROUTERS'] ?? 1_000);
 const SESSIONS = 25;
 const ROUNDS = 60;
 const VISIBLE_ROUNDS = 8;
+const LIVE_PAGES = 100;
+const LOOKED_AT = ['/', '/customers', '/customers/1', '/subnets/1', '/regions/1', '/commits', '/events', '/whitelist'];
+/** Changes, of so many customers in turn. */
+const [CHANGES, CHANGING] = [400, 50];
 const PAGES: readonly string[] =
   process.env['BENCH_LIVE_ALONE'] === 'true'
     ? []
@@ -37,6 +41,7 @@ try {
   await eachPage(sessions);
   console.log(`memory: ${memoryBefore} MiB before the first page, ${memoryOf()} MiB after all of them`);
   await untilVisible(sessions[0] ?? '');
+  await besideLivePages(sessions);
 } finally {
   await installation.close();
 }
@@ -102,10 +107,36 @@ async function untilVisible(cookie: string): Promise<void> {
   );
 }
 
-async function change(at: number): Promise<number> {
-  const headers = { authorization: `Bearer ${tokenOf(1)}`, 'content-type': 'application/json' };
+/** How long a customer waits for the answer to a change while nobody looks, and while so many pages are open that each change rings. */
+async function besideLivePages(sessions: readonly string[]): Promise<void> {
+  const alone = await changes();
+  const paths = Array.from({ length: LIVE_PAGES }, (_, at) => LOOKED_AT[at % LOOKED_AT.length] ?? '/');
+  const pages = await openLivePages(installation, paths, sessions);
+  const beside = await changes();
+  const fetched = pages.fetched();
+  await pages.close();
+  const ratio = quantile(beside, 0.99) / quantile(alone, 0.99);
+  console.log(
+    `a change beside ${LIVE_PAGES} live pages, which fetched ${fetched} parts: p50 ${quantile(beside, 0.5).toFixed(1)} ms against ${quantile(alone, 0.5).toFixed(1)}, ` +
+      `p99 ${quantile(beside, 0.99).toFixed(1)} ms against ${quantile(alone, 0.99).toFixed(1)}, ${ratio.toFixed(2)}x (limit 1.1)`,
+  );
+}
+
+/** Changes of many customers, one after the other, 50 in a second at most. */
+async function changes(): Promise<readonly number[]> {
+  const times: number[] = [];
+  for (let at = 0; at < CHANGES; at += 1) {
+    times.push(await change(Math.floor(at / CHANGING), 1 + (at % CHANGING)));
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  return times.toSorted((a, b) => a - b);
+}
+
+async function change(at: number, customer = 1): Promise<number> {
+  const headers = { authorization: `Bearer ${tokenOf(customer)}`, 'content-type': 'application/json' };
   const path = `/api/v1/ips/${at % 2 === 0 ? 'disable' : 'enable'}`;
-  const { milliseconds } = await installation.send({ method: 'POST', path, headers, body: '{"ip":"10.0.0.7"}' });
+  const body = JSON.stringify({ ip: ipv4(firstAddress(customer, 24) + 7) });
+  const { milliseconds } = await installation.send({ method: 'POST', path, headers, body });
   return milliseconds;
 }
 

@@ -15,6 +15,8 @@ const STREAMS_OF_SESSION_MAX = 4;
 const TOPICS_MAX = 20;
 const GATHER_MILLISECONDS = 250;
 const RING_MILLISECONDS = 1_000;
+/** Each page that is rung fetches its parts: all at once they would hold up customers' requests. */
+const BETWEEN_RINGS_MILLISECONDS = 100;
 const KEEP_ALIVE_MILLISECONDS = 20_000;
 const RETRY_MILLISECONDS = 2_000;
 /** Of the newest events; what came shortly before the start is read again for them. */
@@ -164,7 +166,7 @@ class LiveStreams implements Live {
     }
   }
 
-  /** What changes within a quarter of a second is rung once, when it can be read; each stream at most once a second. */
+  /** What changes within a quarter of a second is rung once, when it can be read; each stream at most once a second, and one after the other. */
   async #ringSoon(signal: AbortSignal): Promise<void> {
     if (this.#isRinging) return;
     this.#isRinging = true;
@@ -174,13 +176,18 @@ class LiveStreams implements Live {
       while (!signal.aborted && [...this.#streams].some(({ changed }) => changed.size > 0)) {
         await reached(this.#newestPosition);
         const now = clock.monotonicMilliseconds();
-        for (const stream of this.#streams)
-          if (stream.changed.size > 0 && now - stream.rungAt >= RING_MILLISECONDS) ring(stream, now);
-        await this.#pause(GATHER_MILLISECONDS, signal);
+        const due = this.#longestDue(now);
+        if (due !== undefined) ring(due, now);
+        await this.#pause(due === undefined ? GATHER_MILLISECONDS : BETWEEN_RINGS_MILLISECONDS, signal);
       }
     } finally {
       this.#isRinging = false;
     }
+  }
+
+  #longestDue(now: number): Stream | undefined {
+    const due = [...this.#streams].filter((one) => one.changed.size > 0 && now - one.rungAt >= RING_MILLISECONDS);
+    return due.toSorted((a, b) => a.rungAt - b.rungAt)[0];
   }
 
   /** Proxies close what says nothing; a session that has run out gets nothing any more. */

@@ -36,8 +36,8 @@ test('a page that does not read what is said to it is let go; others stay', asyn
   await close();
 });
 
-/** What is said to a page that follows these topics after an event of a customer. */
-async function rungBy(event: CustomerEvent, topics: readonly Topic[]): Promise<readonly string[]> {
+/** What so many pages that follow these topics hear after an event of a customer, each with the milliseconds until then. */
+async function heardAfter(event: CustomerEvent, topics: readonly Topic[], pages: number) {
   const clock = createManualClock();
   const { log, store: empty, close } = await openTestApplication(clock);
   const page = recordedInOrder([event], clock.now().toString(), 0, 'customer-1');
@@ -51,18 +51,39 @@ async function rungBy(event: CustomerEvent, topics: readonly Topic[]): Promise<r
   };
   const live = openLive({ store, reached: () => Promise.resolve(true), clock, log });
   const stop = new AbortController();
-  const looked = response();
-  const said: string[] = [];
-  Object.defineProperty(looked, 'write', { value: (text: string) => said.push(text) });
-  const session = { sessionId: 's1', account: 'ada', openedAt: clock.now().toString(), until: '2100-01-01T00:00:00Z' };
-  live.open(looked, { topics, session });
+  const heard: Readonly<{ topic: string; at: number }>[] = [];
+  for (let at = 0; at < pages; at += 1) {
+    const looked = response();
+    const hear = (text: string): void => {
+      const topic = /^event: changed\ndata: (.*)\n\n$/.exec(text)?.[1];
+      if (topic !== undefined) heard.push({ topic, at: clock.monotonicMilliseconds() });
+    };
+    Object.defineProperty(looked, 'write', { value: hear });
+    const session = {
+      sessionId: `s${at}`,
+      account: 'ada',
+      openedAt: clock.now().toString(),
+      until: '2100-01-01T00:00:00Z',
+    };
+    live.open(looked, { topics, session });
+  }
   const running = live.run(stop.signal);
   for (let turns = 0; turns < 10; turns += 1) await clock.advance({ seconds: 1 });
   stop.abort();
   await running;
   await close();
-  return said.flatMap((text) => /^event: changed\ndata: (.*)\n\n$/.exec(text)?.[1] ?? []);
+  return heard;
 }
+
+async function rungBy(event: CustomerEvent, topics: readonly Topic[]): Promise<readonly string[]> {
+  return (await heardAfter(event, topics, 1)).map(({ topic }) => topic);
+}
+
+test('pages that are open at once are rung one after the other, and customers are answered between them', async () => {
+  const heard = await heardAfter(disabled(['192.0.2.7']), ['work'], 50);
+  assert.is(heard.length, 50, 'each is rung');
+  assert.is(new Set(heard.map(({ at }) => at)).size, 50, 'and alone');
+});
 
 test('whatever changes what waits for routers rings those who look at the work', async () => {
   for (const event of [
