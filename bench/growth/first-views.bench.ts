@@ -46,7 +46,7 @@ async function makeViews(hasRoom: () => boolean): Promise<void> {
   const store = openSqliteEventStore({ file: join(directory, 'events.db'), codec: createCodec(EVENT_CATALOGUE), log });
   const { readModels } = openSqliteReadModels({ file: join(folder, 'views.db'), log, clock });
   const viewCaches = [
-    ...Object.values(openViews({ store, readModels, clock })).map((view) => view.newViewCache()),
+    ...Object.values(openViews({ store, readModels, clock, log })).map((view) => view.newViewCache()),
     ...processesOf(readConfig({})).map((process) => process.statesIn(readModels)),
   ];
   const projector = openProjector(viewCaches, { store, readModels, clock, log, writes: true, hasRoom });

@@ -42,7 +42,7 @@ export function applicationOf(config: Config, log: Log, stores: Stores): Applica
   const [clock, ids] = [systemClock, systemIds];
   const aggregates = openAggregates({ store, codec, snapshots, clock, ids, log });
   const openRouter = createOpenRouter({ secrets, clock: systemClock, ids: systemIds });
-  const views = openViews({ store, readModels, clock });
+  const views = openViews({ store, readModels, clock, log });
   const viewCaches = (): readonly ProjectionTarget[] => [
     ...Object.values(views).map((view) => view.newViewCache()),
     ...processesOf(config).map((process) => process.statesIn(readModels)),

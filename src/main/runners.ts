@@ -72,7 +72,7 @@ export async function startRunners(
   });
   const [openCloud, cloudDrivers] = [createOpenCloud(), CLOUD_DRIVERS];
   const tools = { config, aggregates, routerDrivers, openCloud, cloudDrivers, sender, store, secrets, clock, ids, log };
-  const views = openViews({ store, readModels, clock });
+  const views = openViews({ store, readModels, clock, log });
   const allViews = Object.values(views);
   const workerService = openWorkerService(aggregates, views, stores, { clock, ids, log });
   const start = async (lease: Lease): Promise<Term> => {
@@ -132,7 +132,7 @@ async function readAhead(
   try {
     await caughtUp;
     await keepSnapshots(aggregates, projector.longStreams(SNAPSHOT_EVERY));
-    await readLargeCustomers({ customers: aggregates.customers, addresses: views.addresses, readModels });
+    await readLargeCustomers({ customers: aggregates.customers, addresses: views.addresses, readModels, log });
   } catch (error) {
     log.debug({ error }, 'not all that is long or large was read at the start; the first request on each reads it');
   }

@@ -71,7 +71,7 @@ export async function openStores(config: Config, log: Log, options: StoresOption
     throw error;
   });
   const { readModels } = readSide;
-  saved = () => lowestSaved(readModels, projectionNames(config, { store, readModels, clock: systemClock }));
+  saved = () => lowestSaved(readModels, projectionNames(config, { store, readModels, clock: systemClock, log }));
   const areShared = !isEmbedded(config.eventStoreUrl) && !isEmbedded(config.readModelUrl);
   return {
     store,

@@ -35,7 +35,7 @@ export async function withViewsBesideFold<T>(
   const { readModels: folded } = openSqliteReadModels({ file: join(folder, 'views.db'), log, clock });
   try {
     const viewCaches = [
-      ...Object.values(openViews({ store, readModels: folded, clock })).map((view) => view.newViewCache()),
+      ...Object.values(openViews({ store, readModels: folded, clock, log })).map((view) => view.newViewCache()),
       ...processesOf(config).map((process) => process.statesIn(folded)),
     ];
     const { upTo, bounded } = boundedLog(store);

@@ -28,6 +28,9 @@ export type ViewSave = Readonly<{
   parts?: readonly ViewChange[];
 }>;
 
+/** Which documents are listed. */
+export type ListQuery = Readonly<{ prefix: string; after?: string; limit: number }>;
+
 /** Rebuildable documents by projection and key, with the log position that they have applied. */
 export type ReadModels = Readonly<{
   /** Where they are, for people: the path of their file, or what their server is called. */
@@ -50,10 +53,9 @@ export type ReadModels = Readonly<{
   /** The documents of the given keys that exist. @throws CollectionGone, rather than to show a dropped generation as an empty one */
   load: (collection: Collection, keys: readonly string[]) => Promise<ReadonlyMap<string, string>>;
   /** Documents in key order (by code point) whose key starts with `prefix`, after `after`, at most `limit`. @throws CollectionGone */
-  list: (
-    collection: Collection,
-    query: Readonly<{ prefix: string; after?: string; limit: number }>,
-  ) => Promise<readonly Readonly<{ key: string; json: string }>[]>;
+  list: (collection: Collection, query: ListQuery) => Promise<readonly Readonly<{ key: string; json: string }>[]>;
+  /** The keys that `list` gives documents for, without reading any. @throws CollectionGone */
+  keys: (collection: Collection, query: ListQuery) => Promise<readonly string[]>;
   /** Saves changes of several generations together with their new positions: all or, after a crash, a state that replay repairs. */
   save: (saves: readonly ViewSave[]) => Promise<void>;
   close: () => Promise<void>;

@@ -47,7 +47,7 @@ export async function openTestApplication(
   const secrets = openSecretFiles(secretFolder);
   const dependencies = { store, codec, snapshots, clock, ids: systemIds, log };
   const aggregates = openAggregates(dependencies);
-  const views = openViews({ store, readModels, clock });
+  const views = openViews({ store, readModels, clock, log });
   const viewCaches = Object.values(views).map((view) => view.newViewCache());
   for (const view of Object.values(views)) view.readViewCache();
   const projector = openProjector(viewCaches, { store, readModels, clock, log, writes: true });

@@ -1,5 +1,7 @@
+import type { FindCursor, WithId } from 'mongodb';
 import { BoundedMap } from '../../kernel/bounded-map.ts';
 import type { Clock } from '../../ports/clock.ts';
+import type { ListQuery } from '../../ports/read-models.ts';
 import { type MongoDatabase, WRITE_MILLISECONDS } from './database.ts';
 import { type Entry, type EntryChange, type GuardedEntries, writeGuarded } from './guarded-entries.ts';
 import { type LargeTexts, openLargeTexts, type Part, textParts } from './large-texts.ts';
@@ -18,9 +20,9 @@ export type TextChange = Readonly<{ key: string; text: string | undefined }>;
 export type GuardedTexts = Readonly<{
   load: (keys: readonly string[]) => Promise<ReadonlyMap<string, string>>;
   /** In key order, by code point. */
-  list: (
-    query: Readonly<{ prefix: string; after?: string; limit: number }>,
-  ) => Promise<readonly Readonly<{ key: string; text: string }>[]>;
+  list: (query: ListQuery) => Promise<readonly Readonly<{ key: string; text: string }>[]>;
+  /** The keys of these alone. */
+  keys: (query: ListQuery) => Promise<readonly string[]>;
   write: (at: bigint, changes: readonly TextChange[]) => Promise<void>;
   /** Forgets the marks of what was deleted at places that were written here long ago, by the monotonic clock: late writes come no later. */
   sweep: () => Promise<void>;
@@ -70,20 +72,15 @@ export function openGuardedTexts(db: MongoDatabase, name: string, clock: Clock):
       }
       return found;
     },
-    list: async ({ prefix, after, limit }) => {
-      const end = afterPrefix(prefix);
-      const range = {
-        $gte: prefix,
-        ...(after === undefined ? {} : { $gt: after }),
-        ...(end === undefined ? {} : { $lt: end }),
-      };
-      const wanted = entries
-        .find({ _id: range, goneAt: { $exists: false } })
-        .sort({ _id: 1 })
-        .limit(limit);
+    list: async (query) => {
+      const wanted = wantedBy(query, entries);
       const found = new Map<string, string>();
       await addTexts(found, await use(() => wanted.toArray()), guarded, largeTexts);
       return [...found].map(([key, text]) => ({ key, text }));
+    },
+    keys: async (query) => {
+      const wanted = wantedBy(query, entries).project<Pick<Entry, '_id'>>({ _id: 1 });
+      return (await use(() => wanted.toArray())).map(({ _id }) => _id);
     },
     write: async (at, changes) => {
       written.note(at);
@@ -120,6 +117,19 @@ export function openGuardedTexts(db: MongoDatabase, name: string, clock: Clock):
         changes.map(({ key }) => key),
       );
   }
+}
+
+function wantedBy({ prefix, after, limit }: ListQuery, entries: GuardedEntries['entries']): FindCursor<WithId<Entry>> {
+  const end = afterPrefix(prefix);
+  const range = {
+    $gte: prefix,
+    ...(after === undefined ? {} : { $gt: after }),
+    ...(end === undefined ? {} : { $lt: end }),
+  };
+  return entries
+    .find({ _id: range, goneAt: { $exists: false } })
+    .sort({ _id: 1 })
+    .limit(limit);
 }
 
 async function addTexts(

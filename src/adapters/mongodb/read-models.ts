@@ -1,6 +1,6 @@
 import { BoundedMap } from '../../kernel/bounded-map.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { Collection as View, ReadModels, ViewChange, ViewSave } from '../../ports/read-models.ts';
+import type { Collection as View, ListQuery, ReadModels, ViewChange, ViewSave } from '../../ports/read-models.ts';
 import type { MongoDatabase } from './database.ts';
 import { openGenerations, viewName } from './generations.ts';
 import { type GuardedTexts, openGuardedTexts } from './guarded-texts.ts';
@@ -35,10 +35,10 @@ export function openMongoReadModels(db: MongoDatabase, clock: Clock): ReadModels
       return found;
     },
     list: async (view, query) => {
-      const found = await textsOf(view).list(query);
-      if (found.length < query.limit) await generations.check([view]);
+      const found = await pageOf(textsOf(view).list(query), query, () => generations.check([view]));
       return found.map(({ key, text }) => ({ key, json: text }));
     },
+    keys: (view, query) => pageOf(textsOf(view).keys(query), query, () => generations.check([view])),
     save: async (saves) => {
       await generations.check(saves.map(({ collection }) => collection));
       // Each step waits for the one before: what a text is made of is there when it is, and as long as it may be read.
@@ -86,6 +86,17 @@ export function openMongoReadModels(db: MongoDatabase, clock: Clock): ReadModels
     swept.set(name, now);
     await textsOf(view).sweep();
   }
+}
+
+/** What is missing of a page may be missing because all of it is gone. */
+async function pageOf<T>(
+  reading: Promise<readonly T[]>,
+  { limit }: ListQuery,
+  check: () => Promise<void>,
+): Promise<readonly T[]> {
+  const found = await reading;
+  if (found.length < limit) await check();
+  return found;
 }
 
 function hasChanges({ changes }: Pick<ViewSave, 'changes'>): boolean {

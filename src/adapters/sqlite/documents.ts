@@ -10,6 +10,8 @@ export type Documents = Readonly<{
   load: (key: string) => string | undefined;
   /** Keys from `prefix` on, after `after`, in key order. */
   list: (prefix: string, after: string | undefined, limit: number) => readonly Document[];
+  /** The keys of these alone. */
+  keys: (prefix: string, after: string | undefined, limit: number) => readonly string[];
   /** Gives what it adds to the digest of the generation. */
   change: (change: ViewChange) => number;
   /** The digest of all that is there, read as readers find it; `undefined` for a table that was made without checksums. */
@@ -36,7 +38,7 @@ export function openDocuments(db: Database.Database, generation: number): Docume
 }
 
 function checkedDocuments(db: Database.Database, table: string): Documents {
-  const { selectOne, selectFrom, selectAfter, selectAll, remove } = statementsOn(db, table, 'checksum');
+  const { selectOne, selectFrom, selectAfter, selectAll, keys, remove } = statementsOn(db, table, 'checksum');
   const selectChecksum = db.prepare<[string], number | null>(`SELECT checksum FROM ${table} WHERE key = ?`).pluck();
   const upsert = db.prepare<[string, string, number]>(
     `INSERT INTO ${table} (key, json, checksum) VALUES (?, ?, ?)
@@ -54,6 +56,7 @@ function checkedDocuments(db: Database.Database, table: string): Documents {
     },
     list: (prefix, after, limit) =>
       (after === undefined ? selectFrom.all(prefix, limit) : selectAfter.all(prefix, after, limit)).map(checked),
+    keys,
     change: ({ key, json }) => {
       const before = selectChecksum.get(key);
       if (before === null) throw new ViewsDamage(`a document of ${table} has lost its checksum`);
@@ -81,7 +84,7 @@ function checkedDocuments(db: Database.Database, table: string): Documents {
 
 /** Documents that an earlier edgeward has made, until their projection is rebuilt. */
 function uncheckedDocuments(db: Database.Database, table: string): Documents {
-  const { selectOne, selectFrom, selectAfter, remove } = statementsOn(db, table, 'NULL');
+  const { selectOne, selectFrom, selectAfter, keys, remove } = statementsOn(db, table, 'NULL');
   const upsert = db.prepare<[string, string]>(
     `INSERT INTO ${table} (key, json) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET json = excluded.json`,
   );
@@ -89,6 +92,7 @@ function uncheckedDocuments(db: Database.Database, table: string): Documents {
     load: (key) => selectOne.get(key)?.[1],
     list: (prefix, after, limit) =>
       (after === undefined ? selectFrom.all(prefix, limit) : selectAfter.all(prefix, after, limit)).map(unchecked),
+    keys,
     change: ({ key, json }) => {
       if (json === undefined) remove.run(key);
       else upsert.run(key, json);
@@ -104,7 +108,17 @@ function unchecked([key, json]: Row): Document {
 
 function statementsOn(db: Database.Database, table: string, checksum: 'checksum' | 'NULL') {
   const select = `SELECT key, json, ${checksum} FROM ${table}`;
+  const keysFrom = db
+    .prepare<[string, number], string>(`SELECT key FROM ${table} WHERE key >= ? ORDER BY key LIMIT ?`)
+    .pluck();
+  const keysAfter = db
+    .prepare<[string, string, number], string>(
+      `SELECT key FROM ${table} WHERE key >= ? AND key > ? ORDER BY key LIMIT ?`,
+    )
+    .pluck();
   return {
+    keys: (prefix: string, after: string | undefined, limit: number): readonly string[] =>
+      after === undefined ? keysFrom.all(prefix, limit) : keysAfter.all(prefix, after, limit),
     selectOne: db.prepare<[string], Row>(`${select} WHERE key = ?`).raw(),
     selectFrom: db.prepare<[string, number], Row>(`${select} WHERE key >= ? ORDER BY key LIMIT ?`).raw(),
     selectAfter: db

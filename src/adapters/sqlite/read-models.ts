@@ -85,6 +85,7 @@ export function openSqliteReadModels(options: SqliteReadModelsOptions): Readonly
       position: (collection) => views(({ position }) => position(collection)),
       load: (collection, keys) => views(({ load }) => load(collection, keys)),
       list: (collection, query) => views(({ list }) => list(collection, query)),
+      keys: (collection, query) => views(({ keys }) => keys(collection, query)),
       save: (saves) => views(({ save }) => save(saves)),
       close: async () => file.close(),
     },

@@ -1,11 +1,9 @@
 import type Database from 'better-sqlite3';
-import type { Collection, ReadModels, Standing, ViewSave } from '../../ports/read-models.ts';
+import type { Collection, ListQuery, Standing, ViewSave } from '../../ports/read-models.ts';
 import { digestWith } from './checksum.ts';
 import { createDocuments, type Documents, dropDocuments, openDocuments } from './documents.ts';
 import { openGenerations } from './generations.ts';
 import { ViewsDamage } from './views-damage.ts';
-
-type ListQuery = Parameters<ReadModels['list']>[1];
 
 /** What an open file of views does for the read models. Synchronous. @throws ViewsDamage */
 export type StoredViews = Readonly<{
@@ -16,6 +14,7 @@ export type StoredViews = Readonly<{
   position: (collection: Collection) => bigint | undefined;
   load: (collection: Collection, keys: readonly string[]) => ReadonlyMap<string, string>;
   list: (collection: Collection, query: ListQuery) => ReturnType<Documents['list']>;
+  keys: (collection: Collection, query: ListQuery) => readonly string[];
   save: (saves: readonly ViewSave[]) => void;
   /** Reads all that readers could. */
   lookThrough: () => void;
@@ -62,6 +61,12 @@ export function openStoredViews(db: Database.Database): StoredViews {
       .list(prefix, after, limit)
       .filter(({ key }) => key.startsWith(prefix));
   });
+  const keys = db.transaction((collection: Collection, { prefix, after, limit }: ListQuery) => {
+    generations.standing(collection);
+    return documents(collection)
+      .keys(prefix, after, limit)
+      .filter((key) => key.startsWith(prefix));
+  });
   // In one view of the file, whatever another process does meanwhile.
   const lookThrough = db.transaction(() => {
     const problem = quickCheck.get();
@@ -80,6 +85,7 @@ export function openStoredViews(db: Database.Database): StoredViews {
     position: (collection) => generations.standing(collection).position,
     load,
     list,
+    keys,
     save: (saves) => save.immediate(saves),
     lookThrough,
   };

@@ -36,6 +36,13 @@ export type ViewCache<V extends object> = Views<V> &
     retreat: () => void;
     /** The keys whose views changed since the last call. */
     takeTouched: () => readonly string[];
+    /**
+     * Now and then, before `takeUnsaved`, looks whether the parts that saved views are made of are there. Gives the keys of the views of
+     * which some are not: those are unsaved from here on. `now`: of the monotonic clock. @throws CollectionGone where such a view is not in memory
+     */
+    lookAtParts: (now: number) => Promise<readonly string[]>;
+    /** Whether some saved views are made of parts. */
+    hasParts: () => boolean;
     /** What is not saved yet; `saved` or `unsaved` must follow. `now`: of the monotonic clock. */
     takeUnsaved: (now?: number) => ViewSave | undefined;
     /** `holdsAll`: all views stay in memory for now; else as many as readers are likely to ask for. */

@@ -117,7 +117,10 @@ class LogProjector implements Projector {
     this.#with = dependencies;
     this.#broken = new BrokenGenerations(dependencies.log);
     this.#continuity = new StreamContinuity(dependencies.store, dependencies.log);
-    this.#viewWriter = new ViewWriter(feeds, dependencies, () => this.#endRound());
+    this.#viewWriter = new ViewWriter(feeds, dependencies, (gone) => {
+      this.#broken.note(gone);
+      this.#endRound();
+    });
     this.#positionWaiters = openPositionWaiters(dependencies.clock);
     this.#sight = openPositionWaiters(dependencies.clock);
   }
@@ -221,6 +224,7 @@ class LogProjector implements Projector {
         isFollowed: (is: boolean) => void (this.#isFollowing = is),
       };
       this.#isFollowing = true;
+      this.#viewWriter.lookOn(signal);
       for await (const page of this.#with.store.follow(this.#lowest(), signal, told)) {
         await this.#take(page);
         this.#viewWriter.saveSoon(signal);

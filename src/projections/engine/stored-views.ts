@@ -1,17 +1,19 @@
 import type { Event } from '../../kernel/event.ts';
 import type { Projection } from '../../kernel/projection.ts';
 import type { Clock } from '../../ports/clock.ts';
+import type { Log } from '../../ports/log.ts';
 import { BEGINNING, type EventStore, StoreUnavailable } from '../../ports/event-store.ts';
 import { type Collection, CollectionGone, type ReadModels } from '../../ports/read-models.ts';
 import { isHeld } from './ahead-of-log.ts';
 import { type KeyedView, listSaved, type PageQuery, type SavedView, type Views } from './keyed-views.ts';
 import { type ViewText, viewTextOf } from './view-codec.ts';
-import { isPartKey, savedViewOf } from './view-parts.ts';
+import { isPartKey, PartsMissing, savedViewOf } from './view-parts.ts';
 
 export type StoredViewsDependencies = Readonly<{
   store: Pick<EventStore, 'end' | 'eventAt'>;
   readModels: ReadModels;
   clock: Clock;
+  log: Pick<Log, 'error'>;
 }>;
 
 /** Views as the read models have them, for a process that does not fold them itself. Nothing is kept but which generation is read. */
@@ -25,6 +27,8 @@ const SWAPS_MAX = 5;
 /** How long a reader waits for a generation that is behind, before it fails with StoreUnavailable: long enough for another server to lead. */
 const CAUGHT_UP_MILLISECONDS = 15_000;
 const LOOK_MILLISECONDS = 25;
+/** Readers come again and again: that parts are missing is logged at most this often. */
+const TOLD_MILLISECONDS = 60_000;
 
 export function storedViewsOf<E extends Event, V extends object>(
   projection: Projection<E, V>,
@@ -45,6 +49,7 @@ class ReadModelViews<E extends Event, V extends object> implements StoredViews<V
   /** The generation that was active when it was looked at last, and shows enough. */
   #trusted: Collection | undefined;
   #trusting: Promise<Collection> | undefined;
+  #missingToldAt = Number.NEGATIVE_INFINITY;
 
   constructor(projection: Projection<E, V>, reading: StoredViewsDependencies) {
     this.#projection = projection;
@@ -103,10 +108,25 @@ class ReadModelViews<E extends Event, V extends object> implements StoredViews<V
         this.#with.readModels.active(this.#projection.name),
         read(collection).then((value) => ({ value }), goneOrThrow),
       ]);
-      if (result !== 'gone' && active?.generation === collection.generation) return result.value;
+      if (active?.generation === collection.generation) {
+        if ('value' in result) return result.value;
+        // They were looked for again already.
+        if (result.gone instanceof PartsMissing) throw this.#missing(result.gone);
+      }
       if (this.#trusted === collection) this.#trusted = undefined;
     }
     throw new StoreUnavailable(`${this.#projection.name} is being rebuilt again and again`);
+  }
+
+  /** The server that keeps the views looks after them now and then. */
+  #missing(error: PartsMissing): StoreUnavailable {
+    const { clock, log } = this.#with;
+    const now = clock.monotonicMilliseconds();
+    if (now - this.#missingToldAt >= TOLD_MILLISECONDS) {
+      this.#missingToldAt = now;
+      log.error({ error }, `${error.message}; the server that keeps the views saves them again`);
+    }
+    return new StoreUnavailable(error.message, { cause: error });
   }
 
   async #trust(): Promise<Collection> {
@@ -137,7 +157,7 @@ class ReadModelViews<E extends Event, V extends object> implements StoredViews<V
   }
 }
 
-function goneOrThrow(error: unknown): 'gone' {
-  if (error instanceof CollectionGone) return 'gone';
+function goneOrThrow(error: unknown): Readonly<{ gone: CollectionGone }> {
+  if (error instanceof CollectionGone) return { gone: error };
   throw error;
 }

@@ -15,7 +15,7 @@ import type { ProjectionFeeder, ViewCache } from './fed-views.ts';
 import { inKeyOrder, isBehind, type KeyedView, listSaved, type PageQuery, type SavedView } from './keyed-views.ts';
 import { partsIn, type PlacedView, type ViewText, viewTextOf } from './view-codec.ts';
 import { type Entry, UNCHANGED, viewOf } from './view-entry.ts';
-import { isPartKey, readWithParts, savedViewOf, SavedParts } from './view-parts.ts';
+import { isPartKey, PartsMissing, readWithParts, savedViewOf, SavedParts } from './view-parts.ts';
 
 export type { ViewCache };
 
@@ -196,8 +196,28 @@ class ProjectionViewCache<E extends Event, V extends object> implements ViewCach
     return keys;
   }
 
+  async lookAtParts(now: number): Promise<readonly string[]> {
+    const collection = this.#collection;
+    if (collection === undefined || this.#projection.stored === undefined) return NONE;
+    const isInUse = (): boolean => collection === this.#collection;
+    const missing = await this.#parts.lookWhenDue(now, this.#readModels, collection, isInUse);
+    const saved = missing.filter((key) => !this.#dirty.has(key));
+    for (const key of saved) {
+      const entry = this.#entries.get(key);
+      if (entry === undefined) throw new PartsMissing(collection, key);
+      entry.state = 'dirty';
+      this.#dirty.add(key);
+    }
+    return saved;
+  }
+
+  hasParts(): boolean {
+    return !this.#parts.isEmpty;
+  }
+
   takeUnsaved(now = 0): ViewSave | undefined {
-    if (this.#collection === undefined || this.#position === this.#savedPosition) return undefined;
+    const isSaved = this.#position === this.#savedPosition && this.#dirty.size === 0;
+    if (this.#collection === undefined || isSaved) return undefined;
     this.#saving = [...this.#dirty];
     this.#dirty.clear();
     this.#takenPosition = this.#position;

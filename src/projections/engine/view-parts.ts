@@ -15,7 +15,11 @@ const PART_PREFIX = '~';
 const READ_AT_ONCE = 64;
 /** Who has read a text looks for its parts a moment later: what is named no more goes so much later, in milliseconds. */
 const KEPT_MILLISECONDS = 30_000;
+/** So long after a look it is looked again whether parts are there. */
+const LOOK_MILLISECONDS = 30_000;
 const TRIES_MAX = 3;
+/** So many names are read at a time where those of all views are asked for. */
+const NAMES_AT_ONCE = 1_000;
 /** Behind every name. */
 const LAST_OF_ALL = '\u{10ffff}';
 
@@ -31,19 +35,44 @@ function partsPrefix(key: string): string {
 
 /** The keys of the saved views that are made of parts, at most so many. @throws CollectionGone */
 export async function keysWithParts(
-  readModels: Pick<ReadModels, 'list'>,
+  readModels: Pick<ReadModels, 'keys'>,
   collection: Collection,
   most: number,
 ): Promise<readonly string[]> {
   const keys: string[] = [];
   for (let after = PART_PREFIX; keys.length < most;) {
-    const [next] = await readModels.list(collection, { prefix: PART_PREFIX, after, limit: 1 });
+    const [next] = await readModels.keys(collection, { prefix: PART_PREFIX, after, limit: 1 });
     if (next === undefined) break;
-    const key = next.key.slice(PART_PREFIX.length, next.key.lastIndexOf('/'));
+    const { key } = partOf(next);
     keys.push(key);
     after = `${partsPrefix(key)}${LAST_OF_ALL}`;
   }
   return keys;
+}
+
+/** The view and the name of a part. */
+function partOf(partKey: string): Readonly<{ key: string; name: string }> {
+  const end = partKey.lastIndexOf('/');
+  return { key: partKey.slice(PART_PREFIX.length, end), name: partKey.slice(end + 1) };
+}
+
+/** The names of all parts that are there, by the keys of their views. */
+async function partsThere(
+  readModels: Pick<ReadModels, 'keys'>,
+  collection: Collection,
+): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
+  const there = new Map<string, Set<string>>();
+  for (let after = PART_PREFIX; ; await yieldToEventLoop()) {
+    const page = await readModels.keys(collection, { prefix: PART_PREFIX, after, limit: NAMES_AT_ONCE });
+    for (const partKey of page) {
+      const { key, name } = partOf(partKey);
+      const names = there.get(key);
+      if (names === undefined) there.set(key, new Set([name]));
+      else names.add(name);
+    }
+    after = page.at(-1) ?? after;
+    if (page.length < NAMES_AT_ONCE) return there;
+  }
 }
 
 /** What a saved view names is not there, or is not what was saved: its generation can't be relied upon any more. */
@@ -114,7 +143,10 @@ async function readParts(
 /** Which parts of one view are saved: new ones are added, and those that no saved text names any more go after a while. */
 class PartsOfView {
   readonly #prefix: string;
-  /** What is in the read models for sure. */
+  /**
+   * What is in the read models, and stays. Not what the text that was read here first does not name: whoever saved views before may be about
+   * to delete that still, and does not where it has been saved again at a later place.
+   */
   readonly #there: Set<string>;
   /** What the newest text names. */
   #named: Set<string>;
@@ -125,15 +157,28 @@ class PartsOfView {
   readonly #adding = new Set<string>();
   readonly #dropping = new Set<string>();
 
-  constructor(key: string, there: readonly string[] = [], named: readonly string[] = []) {
+  constructor(key: string, there: Iterable<string> = [], named: readonly string[] = []) {
     this.#prefix = partsPrefix(key);
-    this.#there = new Set(there);
+    this.#there = new Set();
     this.#named = new Set(named);
-    for (const name of there) if (!this.#named.has(name)) this.#unnamed.set(name, undefined);
+    for (const name of there) {
+      if (this.#named.has(name)) this.#there.add(name);
+      else this.#unnamed.set(name, undefined);
+    }
   }
 
   get isEmpty(): boolean {
     return this.#there.size === 0 && this.#leaving.size === 0 && this.#unnamed.size === 0;
+  }
+
+  /** Takes note of what is there now. Gives whether something is not that the newest text names. */
+  misses(there: ReadonlySet<string>): boolean {
+    for (const name of this.#there) if (!there.has(name)) this.#there.delete(name);
+    for (const name of there) {
+      const isKnown = this.#named.has(name) || this.#leaving.has(name) || this.#unnamed.has(name);
+      if (!isKnown) this.#unnamed.set(name, undefined);
+    }
+    return [...this.#named].some((name) => !there.has(name));
   }
 
   /** A new text is made from here on. */
@@ -186,13 +231,41 @@ class PartsOfView {
   }
 }
 
+const NO_NAMES: ReadonlySet<string> = new Set();
+
 /** The parts of all views of a generation that have some. */
 export class SavedParts {
   readonly #byKey = new Map<string, PartsOfView>();
+  #lookedAt = Number.NEGATIVE_INFINITY;
+
+  get isEmpty(): boolean {
+    return this.#byKey.size === 0;
+  }
 
   /** What was read of a view. */
-  opened(key: string, there: readonly string[], named: readonly string[]): void {
+  opened(key: string, there: Iterable<string>, named: readonly string[]): void {
     this.#byKey.set(key, new PartsOfView(key, there, named));
+  }
+
+  /**
+   * Looks now and then which parts are there, while no save is under way, also of views that were not read yet or are small now. Gives the
+   * keys of those whose newest text names one that is not.
+   */
+  async lookWhenDue(
+    now: number,
+    readModels: Pick<ReadModels, 'keys' | 'load'>,
+    collection: Collection,
+    isInUse: () => boolean,
+  ): Promise<readonly string[]> {
+    if (now - this.#lookedAt < LOOK_MILLISECONDS) return [];
+    const there = await partsThere(readModels, collection);
+    const unknown = [...there.keys()].filter((key) => !this.#byKey.has(key));
+    const texts = unknown.length === 0 ? undefined : await readModels.load(collection, unknown);
+    if (!isInUse()) return [];
+    this.#lookedAt = now;
+    for (const key of unknown)
+      if (!this.#byKey.has(key)) this.opened(key, there.get(key) ?? [], partsIn(texts?.get(key) ?? ''));
+    return [...this.#byKey].filter(([key, parts]) => parts.misses(there.get(key) ?? NO_NAMES)).map(([key]) => key);
   }
 
   /** Has the text of a view made; new parts go into `changes`. */
@@ -218,6 +291,7 @@ export class SavedParts {
 
   forget(): void {
     this.#byKey.clear();
+    this.#lookedAt = Number.NEGATIVE_INFINITY;
   }
 
   #of(key: string): PartsOfView {

@@ -4,7 +4,10 @@ import { CollectionGone, type ReadModels } from '../../ports/read-models.ts';
 import type { ViewCache } from './fed-views.ts';
 
 /** What the view writer needs of a view cache. */
-export type UnsavedViews = Pick<ViewCache<object>, 'takeUnsaved' | 'saved' | 'unsaved' | 'unsavedCount'>;
+export type UnsavedViews = Pick<
+  ViewCache<object>,
+  'name' | 'lookAtParts' | 'hasParts' | 'takeUnsaved' | 'saved' | 'unsaved' | 'unsavedCount'
+>;
 
 export type ViewWriterDependencies = Readonly<{
   readModels: ReadModels;
@@ -28,6 +31,8 @@ const UNSAVED_EACH_MAX = 131_072;
 const SAVE_TRIES_MAX = 5;
 const RETRY_MILLISECONDS = 100;
 const FLUSH_MILLISECONDS = 200;
+/** While nothing changes, it is looked this seldom whether what saved views are made of is there. */
+const LOOK_MILLISECONDS = 60_000;
 /** Saving takes at most one part in this many of the time. */
 const REST_FACTOR = 100;
 
@@ -35,12 +40,13 @@ const REST_FACTOR = 100;
 export class ViewWriter {
   readonly #viewCaches: readonly UnsavedViews[];
   readonly #with: ViewWriterDependencies;
-  readonly #whenGone: () => void;
+  readonly #whenGone: (gone: CollectionGone) => void;
   #unsavedSince: number | undefined;
   /** How long the last save took. */
   #saveMilliseconds = 0;
   #saving: Promise<void> = Promise.resolve();
   #timerRuns = false;
+  #looks = false;
   #isStopped = false;
   /**
    * The log is being caught up with. Views change again and again then, and are read by none: as long as there is room they wait in memory,
@@ -48,8 +54,12 @@ export class ViewWriter {
    */
   isCatchingUp = false;
 
-  /** `whenGone`: a timed save found that a generation was dropped. */
-  constructor(viewCaches: readonly UnsavedViews[], dependencies: ViewWriterDependencies, whenGone: () => void) {
+  /** `whenGone`: a timed save found that a generation was dropped, or can't be relied upon. */
+  constructor(
+    viewCaches: readonly UnsavedViews[],
+    dependencies: ViewWriterDependencies,
+    whenGone: (gone: CollectionGone) => void,
+  ) {
     this.#viewCaches = viewCaches;
     this.#with = dependencies;
     this.#whenGone = whenGone;
@@ -92,6 +102,17 @@ export class ViewWriter {
     void this.#saveLater(signal);
   }
 
+  /** Goes on looking whether what views are saved in is there, also when the log is quiet: others read it. Ends with `signal`. */
+  lookOn(signal: AbortSignal): void {
+    if (this.#looks || !this.#with.writes || this.#isStopped || signal.aborted) return;
+    if (!this.#viewCaches.some((viewCache) => viewCache.hasParts())) return;
+    this.#looks = true;
+    void this.#saveAfter(LOOK_MILLISECONDS, signal).finally(() => {
+      this.#looks = false;
+      this.lookOn(signal);
+    });
+  }
+
   /** Saves all that is unsaved now. @throws CollectionGone, or what the last of several tries failed with. */
   save(): Promise<void> {
     if (!this.#with.writes) return Promise.resolve();
@@ -119,18 +140,22 @@ export class ViewWriter {
   }
 
   async #saveLater(signal: AbortSignal): Promise<void> {
+    const { flushMilliseconds = FLUSH_MILLISECONDS, restFactor = REST_FACTOR } = this.#with;
+    await this.#saveAfter(flushMilliseconds + restFactor * this.#saveMilliseconds, signal);
+    this.#timerRuns = false;
+    // What came meanwhile, or what could not be saved.
+    this.saveSoon(signal);
+    this.lookOn(signal);
+  }
+
+  async #saveAfter(milliseconds: number, signal: AbortSignal): Promise<void> {
     const { clock, log } = this.#with;
     try {
-      const { flushMilliseconds = FLUSH_MILLISECONDS, restFactor = REST_FACTOR } = this.#with;
-      await clock.wait(flushMilliseconds + restFactor * this.#saveMilliseconds, signal);
+      await clock.wait(milliseconds, signal);
       await this.save();
     } catch (error) {
-      if (error instanceof CollectionGone) this.#whenGone();
+      if (error instanceof CollectionGone) this.#whenGone(error);
       else if (!signal.aborted) log.error({ error }, 'views could not be saved; trying again');
-    } finally {
-      this.#timerRuns = false;
-      // What came meanwhile, or what could not be saved.
-      this.saveSoon(signal);
     }
   }
 
@@ -167,7 +192,17 @@ export class ViewWriter {
     return unsaved <= UNSAVED_MAX ? [this.#viewCaches] : this.#viewCaches.map((viewCache) => [viewCache]);
   }
 
+  async #lookAtParts(viewCache: UnsavedViews): Promise<void> {
+    const keys = await viewCache.lookAtParts(this.#with.clock.monotonicMilliseconds());
+    if (keys.length === 0) return;
+    this.#with.log.error(
+      { keys },
+      `parts of ${viewCache.name} ${keys.join(', ')} were not there; they are saved again`,
+    );
+  }
+
   async #saveShare(viewCaches: readonly UnsavedViews[]): Promise<void> {
+    for (const viewCache of viewCaches) await this.#lookAtParts(viewCache);
     const taken = viewCaches.flatMap((viewCache) => {
       const unsaved = viewCache.takeUnsaved(this.#with.clock.monotonicMilliseconds());
       return unsaved === undefined ? [] : [{ viewCache, unsaved }];

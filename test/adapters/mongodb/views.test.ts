@@ -3,8 +3,19 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { afterPrefix } from '../../../src/adapters/mongodb/guarded-texts.ts';
 import { textParts } from '../../../src/adapters/mongodb/large-texts.ts';
+import type { RecordedEvent } from '../../../src/kernel/event.ts';
 import { StoreUnavailable } from '../../../src/ports/event-store.ts';
-import type { Collection, ReadModels } from '../../../src/ports/read-models.ts';
+import type { Collection, ReadModels, ViewSave } from '../../../src/ports/read-models.ts';
+import { type ViewCache, viewCacheOf } from '../../../src/projections/engine/view-cache.ts';
+import { type AddressView, addressProjection } from '../../../src/projections/ip-control/address-view.ts';
+import {
+  assigned,
+  commitCompleted,
+  commitRequested,
+  disabled,
+  enabled,
+} from '../../commands/ip-control/customer-examples.ts';
+import { recorded } from '../../specification.ts';
 import { createManualClock } from '../../support/manual-clock.ts';
 import { startMongoServer } from '../../support/stores/ferretdb.ts';
 import { waitUntil } from '../../support/wait-until.ts';
@@ -30,6 +41,50 @@ else {
     await put(views, collection, 3n, { a: 'late', b: 'late', c: 'only here' });
     assert.equal(await contents(views, collection), { a: 'new', c: 'only here' });
     assert.is(await views.position(collection), 6n);
+  });
+
+  test('a deletion that comes late, from who kept the views before, takes no part that a text names again', async ({
+    views,
+    place,
+  }) => {
+    const { name, version } = addressProjection;
+    const collection = await views.begin(name, version);
+    await views.activate(collection);
+    const everySecond = Array.from({ length: 9_000 }, (_, at) => `10.0.${at >> 7}.${2 * (at & 127)}`);
+    const story = [
+      [assigned(1, '10.0.0.0/8'), disabled(everySecond), commitRequested(), commitCompleted()],
+      [disabled(['10.0.0.1']), commitRequested(), commitCompleted()],
+      [assigned(2, '11.0.0.0/8')],
+      [assigned(3, '12.0.0.0/8')],
+      [enabled(['10.0.0.1']), commitRequested(), commitCompleted()],
+    ];
+    let position = -1n;
+    const told = story.map((events) =>
+      events.map((event) => {
+        position += 1n;
+        return recorded(event, '2026-11-27T12:00:00Z', { stream: 'customer-7', position, revision: position });
+      }),
+    );
+    const opened = async (readModels: ReadModels): Promise<ViewCache<AddressView>> => {
+      const cache = viewCacheOf(addressProjection, readModels);
+      await cache.open(collection);
+      return cache;
+    };
+    const before = await opened(views);
+    for (const events of told.slice(0, 3)) {
+      await views.save([await saveOf(before, events, 0)]);
+      before.saved();
+    }
+    const { parts = [], ...last } = await saveOf(before, told[3] ?? [], 60_000);
+    const deletions = parts.filter(({ json }) => json === undefined);
+    assert.ok(deletions.length > 0);
+    await views.save([{ ...last, parts: parts.filter(({ json }) => json !== undefined) }]);
+    const { readModels } = await place.open();
+    await readModels.save([await saveOf(await opened(readModels), told[4] ?? [], 0)]);
+    // The last step of the save before.
+    await views.save([{ ...last, changes: [], parts: deletions }]);
+    const view = await (await opened(readModels)).get('7');
+    assert.is(view?.ledger.get(1)?.disabled.count(), 9_000n);
   });
 
   test('what guards against late saves goes an hour after it was left, whatever the wall clock says', async ({
@@ -254,6 +309,15 @@ function put(
     json: value === undefined ? undefined : JSON.stringify(value),
   }));
   return views.save([{ collection, position, changes }]);
+}
+
+/** What a cache would save after these events. */
+async function saveOf(cache: ViewCache<AddressView>, events: readonly RecordedEvent[], now: number): Promise<ViewSave> {
+  await cache.prepare(events);
+  for (const event of events) cache.apply(event);
+  const save = cache.takeUnsaved(now);
+  assert.ok(save);
+  return save;
 }
 
 async function contents(views: ReadModels, collection: Collection): Promise<Readonly<Record<string, unknown>>> {

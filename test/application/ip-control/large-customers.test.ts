@@ -48,7 +48,7 @@ test('those with very many ranges are in memory afterwards, and no others are re
   const addresses = viewCacheOf(addressProjection, watchedModels);
   await addresses.open(await readModels.active('addresses'));
   const customers = openAggregate(customerDecider, log.dependencies({ store: watchedStore }));
-  assert.is(await readLargeCustomers({ customers, addresses, readModels: watchedModels }), 2);
+  assert.is(await readLargeCustomers({ ...log, customers, addresses, readModels: watchedModels }), 2);
   assert.equal(loaded, ['7', '70']);
   assert.equal(read, ['customer-7', 'customer-70']);
   assert.is((await addresses.get('7'))?.ledger.get(1)?.disabled.count(), 6_000n);
@@ -62,13 +62,34 @@ test('those with very many ranges are in memory afterwards, and no others are re
   );
 });
 
+test('one that can not be read is told, and the others are read all the same', async ({ log }) => {
+  const readModels = await savedViews(log, { 7: 6_000, 70: 5_000 });
+  const read: string[] = [];
+  const { store } = log;
+  const damaged: typeof store = {
+    ...store,
+    read: (...call) => {
+      read.push(call[0]);
+      if (call[0] === 'customer-7') throw new Error('an event is not what was appended');
+      return store.read(...call);
+    },
+  };
+  const addresses = viewCacheOf(addressProjection, readModels);
+  await addresses.open(await readModels.active('addresses'));
+  const customers = openAggregate(customerDecider, log.dependencies({ store: damaged }));
+  assert.is(await readLargeCustomers({ ...log, customers, addresses, readModels }), 2);
+  assert.equal(read, ['customer-7', 'customer-70']);
+  const warned = log.lines.filter(({ level }) => level === 'warn').map(({ message }) => message);
+  assert.equal(warned, ['customer 7 could not be read at the start; its first request reads it']);
+});
+
 test('without any, and without views, there is nothing to read', async ({ log }) => {
   const empty = log.readModels();
   const customers = openAggregate(customerDecider, log.dependencies());
   const addresses = viewCacheOf(addressProjection, empty);
-  assert.is(await readLargeCustomers({ customers, addresses, readModels: empty }), 0);
+  assert.is(await readLargeCustomers({ ...log, customers, addresses, readModels: empty }), 0);
   const readModels = await savedViews(log, { 7: 3 });
-  assert.is(await readLargeCustomers({ customers, addresses, readModels }), 0);
+  assert.is(await readLargeCustomers({ ...log, customers, addresses, readModels }), 0);
 });
 
 test.run();

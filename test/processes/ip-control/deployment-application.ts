@@ -145,7 +145,7 @@ type Parts = Readonly<{
 async function startProcesses(log: EmbeddedLog, config: Config, parts: Parts) {
   const readModels = log.readModels();
   const drivers = openRouterDrivers(parts.openRouter);
-  const views = openViews({ store: log.store, readModels, clock: log.clock });
+  const views = openViews({ ...log, readModels });
   const wired = wireProcesses(readModels, {
     config,
     aggregates: parts.aggregates,

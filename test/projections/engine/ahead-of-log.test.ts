@@ -227,7 +227,7 @@ test('a server that does not keep the views reads none that are ahead, and waits
   const readModels = log.readModels();
   const positions = openSavedPositions([customerProjection], { readModels, store, clock: log.clock });
   assert.is(await positions.lowest(), -1n);
-  const direct = storedViewsOf(customerProjection, { store, readModels, clock: log.clock });
+  const direct = storedViewsOf(customerProjection, { ...log, store, readModels });
   const early = direct.list().catch((error: unknown) => error);
   await waitUntil('the reader waits', () => log.clock.waiting() > 0);
   await log.clock.advance('PT20S');

@@ -103,6 +103,7 @@ async function emptyReadModels(): Promise<ReadModels> {
     position: async () => undefined,
     load: async () => new Map(),
     list: async () => [],
+    keys: async () => [],
     save: () => Promise.reject(new Error('nothing is saved here')),
     close: async () => undefined,
   };

@@ -40,7 +40,7 @@ async function keeperOf(log: EmbeddedLog) {
 
 /** A process that keeps none. */
 function readingOf(log: EmbeddedLog) {
-  return { store: log.store, readModels: log.readModels(), clock: log.clock };
+  return { store: log.store, readModels: log.readModels(), clock: log.clock, log: log.log };
 }
 
 test('they show what another process has saved, as soon as it has', async ({ log }) => {
@@ -135,7 +135,7 @@ test('a served view reads memory while this process keeps it, and the read model
   const keeper = await keeperOf(log);
   const view = viewReaderOf(customerProjection, reading);
   assert.is(await view.get('1'), undefined);
-  const projector = openProjector([view.newViewCache()], { ...reading, log: log.log, writes: false });
+  const projector = openProjector([view.newViewCache()], { ...reading, writes: false });
   await projector.open();
   await log.append('customer-1', registered());
   await projector.catchUp();

@@ -65,7 +65,7 @@ test('a page has what a reader of the whole list would pick', async ({ log }) =>
         const collection = await readModels.begin(notes.name, notes.version);
         await readModels.activate(collection);
         const store = { ...log.store, end: async () => BigInt(story.length) - 1n };
-        const direct = storedViewsOf(notes, { store, readModels, clock: log.clock });
+        const direct = storedViewsOf(notes, { ...log, store, readModels });
         const cache = viewCacheOf(notes, readModels);
         await cache.open(collection);
         const expected = new Map<string, number>();

@@ -6,6 +6,7 @@ import { withWholeTexts } from '../../../src/application/operations/whole-texts.
 import type { CustomerEvent } from '../../../src/events/ip-control/customer.ts';
 import type { LedgerEvent } from '../../../src/domain/ip-control/address-ledger.ts';
 import { isHandled, type RecordedEvent } from '../../../src/kernel/event.ts';
+import { StoreUnavailable } from '../../../src/ports/event-store.ts';
 import type { Collection, ReadModels, ViewSave } from '../../../src/ports/read-models.ts';
 import { openProjector } from '../../../src/projections/engine/projector.ts';
 import { storedViewsOf } from '../../../src/projections/engine/stored-views.ts';
@@ -15,6 +16,7 @@ import { isPartKey } from '../../../src/projections/engine/view-parts.ts';
 import { type AddressView, addressProjection } from '../../../src/projections/ip-control/address-view.ts';
 import { recorded } from '../../specification.ts';
 import { type EmbeddedLog, openEmbeddedLog } from '../../support/stores/embedded-log.ts';
+import { waitUntil } from '../../support/wait-until.ts';
 import {
   assigned,
   commitCompleted,
@@ -132,6 +134,7 @@ test('however saves are broken off and starts come in between, the view is what 
         const done = BEGUN.length + at + 1;
         await applyAll(cache, told.slice(done - 1, done));
         if (longWait) now += LONG_MILLISECONDS;
+        assert.equal(await cache.lookAtParts(now), [], 'all that is named is there');
         const unsaved = save === 'none' ? undefined : cache.takeUnsaved(now);
         if (unsaved !== undefined) {
           if (typeof save === 'number') await breakOff(readModels, unsaved, save);
@@ -209,7 +212,7 @@ test('parts are seen by no reader, one by one, listed or paged, in memory or fro
   assert.ok(collection);
   assert.ok((await partKeys(readModels, collection)).length > 4);
   const expected = await expectedOf(log);
-  const stored = storedViewsOf(addressProjection, { store: log.store, readModels, clock: log.clock });
+  const stored = storedViewsOf(addressProjection, { ...log, readModels });
   for (const views of [stored, await opened(readModels, collection)]) {
     assertSame(seen(await views.get(KEY)), expected);
     for (const found of [await views.list(), await views.page({ limit: 1 }), await views.page({ limit: 100 })]) {
@@ -261,22 +264,157 @@ for (const [how, json] of [
   });
 }
 
-test('where a part is gone, one who reads the read models alone is told that they are not there, not something else', async ({
+/** One who keeps the views, and has those that it made in memory. */
+async function keeperOf(log: EmbeddedLog, readModels = log.readModels()) {
+  const cache = viewCacheOf(addressProjection, readModels);
+  const projector = openProjector([cache], { ...log, readModels, writes: true });
+  await projector.open();
+  await projector.catchUp();
+  const collection = await readModels.active('addresses');
+  assert.ok(collection);
+  return { cache, projector, readModels, collection };
+}
+
+/** Deletes documents, as no server does. */
+async function lose(readModels: ReadModels, collection: Collection, keys: readonly string[]): Promise<void> {
+  const position = await readModels.position(collection);
+  assert.ok(position !== undefined && keys.length > 0);
+  await readModels.save([{ collection, position, changes: keys.map((key) => ({ key, json: undefined })) }]);
+}
+
+/** The names that the saved text of the view names, and those of all of its parts that are there. */
+async function namedAndThere(readModels: ReadModels, collection: Collection) {
+  const named = partsIn((await readModels.load(collection, [KEY])).get(KEY) ?? '');
+  const there = (await partKeys(readModels, collection)).map((key) => key.slice(key.lastIndexOf('/') + 1));
+  return { named, there };
+}
+
+function errorsIn(log: EmbeddedLog): readonly string[] {
+  return log.lines.filter(({ level }) => level === 'error').map(({ message }) => message);
+}
+
+test('where a part is gone, one who reads the read models alone hears what is missing, and an error says so once a minute', async ({
   log,
 }) => {
   const readModels = await savedBy(log);
   const damaged = await readModels.active('addresses');
   assert.ok(damaged);
-  const [key = ''] = await partKeys(readModels, damaged);
-  const position = await readModels.position(damaged);
-  assert.ok(position);
-  await readModels.save([{ collection: damaged, position, changes: [{ key, json: undefined }] }]);
-  const stored = storedViewsOf(addressProjection, { store: log.store, readModels, clock: log.clock });
-  const error = await stored.get(KEY).then(
-    () => undefined,
-    (reason: unknown) => reason,
+  await lose(readModels, damaged, (await partKeys(readModels, damaged)).slice(0, 1));
+  const stored = storedViewsOf(addressProjection, { ...log, readModels });
+  const missing = `parts of addresses ${KEY} are not there, or are not what was saved`;
+  for (const lines of [1, 1, 2]) {
+    const error: unknown = await stored.get(KEY).then(
+      () => undefined,
+      (reason: unknown) => reason,
+    );
+    assert.ok(error instanceof StoreUnavailable);
+    assert.is(error.message, missing);
+    assert.equal(
+      errorsIn(log),
+      Array.from({ length: lines }, () => `${missing}; the server that keeps the views saves them again`),
+    );
+    if (lines === 1) await log.clock.advance({ seconds: 40 });
+  }
+});
+
+test('parts that are gone are saved again with whatever is saved next, out of the memory of who keeps the views', async ({
+  log,
+}) => {
+  await log.append(`customer-${KEY}`, registered(), ...BEGUN);
+  const { projector, readModels, collection } = await keeperOf(log);
+  await lose(readModels, collection, (await partKeys(readModels, collection)).slice(1, 4));
+  await log.clock.advance({ seconds: 60 });
+  await log.append('customer-8', registered());
+  await projector.catchUp();
+  const stored = storedViewsOf(addressProjection, { ...log, readModels: log.readModels() });
+  assertSame(seen(await stored.get(KEY)), await expectedOf(log));
+  assert.equal(await readModels.active('addresses'), collection);
+  assert.equal(errorsIn(log), [`parts of addresses ${KEY} were not there; they are saved again`]);
+});
+
+test('they are also while the log is quiet', async ({ log }) => {
+  await log.append(`customer-${KEY}`, registered(), ...BEGUN);
+  const { projector, readModels, collection } = await keeperOf(log);
+  const stop = new AbortController();
+  const running = projector.run(stop.signal);
+  await waitUntil('it follows', () => projector.isFollowing() && log.clock.waiting() > 0);
+  await lose(readModels, collection, (await partKeys(readModels, collection)).slice(1, 4));
+  const isWhole = async (): Promise<boolean> => {
+    const { named, there } = await namedAndThere(readModels, collection);
+    return named.every((name) => there.includes(name));
+  };
+  assert.not(await isWhole());
+  await waitUntil('all of them are there', async () => {
+    await log.clock.advance({ seconds: 30 });
+    return isWhole();
+  });
+  stop.abort();
+  await running;
+  const stored = storedViewsOf(addressProjection, { ...log, readModels });
+  assertSame(seen(await stored.get(KEY)), await expectedOf(log));
+});
+
+test('where the view is not in memory, all of them are made again from the log', async ({ log }) => {
+  const readModels = await savedBy(log);
+  const damaged = await readModels.active('addresses');
+  assert.ok(damaged);
+  await lose(readModels, damaged, (await partKeys(readModels, damaged)).slice(0, 1));
+  await log.append('customer-8', registered());
+  const { collection } = await keeperOf(log);
+  assert.not.equal(collection, damaged);
+  const stored = storedViewsOf(addressProjection, { ...log, readModels });
+  assertSame(seen(await stored.get(KEY)), await expectedOf(log));
+  assert.ok(errorsIn(log).some((message) => message.includes('made again from the log')));
+});
+
+test('nothing stays of a view that became small before the last end, as soon as it has been there long enough', async ({
+  log,
+}) => {
+  await log.append(`customer-${KEY}`, registered(), ...BEGUN);
+  const before = await keeperOf(log);
+  assert.ok((await partKeys(before.readModels, before.collection)).length > 4);
+  const toNone = [enabled(scattered(0, 9_000)), commitRequested(), commitCompleted()];
+  await log.append(`customer-${KEY}`, ...toNone);
+  await before.projector.catchUp();
+  const { readModels, collection, projector } = await keeperOf(log);
+  const { named, there } = await namedAndThere(readModels, collection);
+  assert.equal(named, []);
+  assert.ok(there.length > 4, 'who has just read the text of before finds them still');
+  for (const id of [8, 9]) {
+    await log.append(`customer-${id}`, registered());
+    await projector.catchUp();
+    await log.clock.advance({ seconds: 60 });
+  }
+  assert.equal(await partKeys(readModels, collection), []);
+});
+
+test('a part that the saved text did not name when it was read is saved again, for who kept the views before may still delete it', async ({
+  log,
+}) => {
+  await log.append(`customer-${KEY}`, registered(), ...BEGUN, commitRequested(), commitCompleted());
+  const { projector, readModels, collection } = await keeperOf(log);
+  const { named: before } = await namedAndThere(readModels, collection);
+  await log.append(`customer-${KEY}`, disabled(['10.0.0.1']), commitRequested(), commitCompleted());
+  await projector.catchUp();
+  const { named: since, there } = await namedAndThere(readModels, collection);
+  const left = before.filter((name) => !since.includes(name));
+  assert.ok(left.length > 0 && left.every((name) => there.includes(name)));
+  await log.append(`customer-${KEY}`, enabled(['10.0.0.1']), commitRequested(), commitCompleted());
+  const saved: string[] = [];
+  await keeperOf(log, {
+    ...readModels,
+    save: (saves) => {
+      for (const { parts = [] } of saves)
+        saved.push(...parts.filter(({ json }) => json !== undefined).map(({ key }) => key));
+      return readModels.save(saves);
+    },
+  });
+  const { named: again } = await namedAndThere(readModels, collection);
+  assert.equal(again.toSorted(), before.toSorted(), 'what was before is named again');
+  assert.equal(
+    left.filter((name) => !saved.includes(`~${KEY}/${name}`)),
+    [],
   );
-  assert.instance(error, Error);
 });
 
 test.run();

@@ -34,7 +34,7 @@ export async function startPoolServer(
   const { secrets, isReading } = watched(application.secrets);
   const config = readConfig({ PUBLIC_URL: 'https://edgeward.example', SCHEDULER_INTERVAL: 'PT1M' });
   const aggregates = anotherProcess();
-  const views = openViews({ store, readModels, clock });
+  const views = openViews({ store, readModels, clock, log });
   const routerDrivers = openRouterDrivers(() => {
     throw new Error('no routers here');
   });
