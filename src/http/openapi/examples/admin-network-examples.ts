@@ -133,7 +133,7 @@ export const ADMIN_NETWORK_EXAMPLES: Examples = {
   adminGetProjections: {
     ...shown([
       { name: 'customers', version: 2, position: '9', behind: '0' },
-      { name: 'addresses', version: 3, position: '9', behind: '0' },
+      { name: 'addresses', version: 4, position: '9', behind: '0' },
     ]),
     isPart: true,
   },
