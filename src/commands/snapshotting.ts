@@ -5,7 +5,8 @@ import type { Event } from '../kernel/event.ts';
 import type { Part } from '../kernel/parts.ts';
 import { streamCategory, streamId } from '../kernel/stream-name.ts';
 import type { Log } from '../ports/log.ts';
-import type { Snapshots } from '../ports/read-models.ts';
+import { NO_STREAM } from '../ports/event-store.ts';
+import type { Snapshot, Snapshots } from '../ports/read-models.ts';
 import type { SnapshotKeeper } from './aggregate.ts';
 import type { Point, StreamHead } from './stream-writer.ts';
 
@@ -43,8 +44,8 @@ export class Snapshotting<S> {
   readonly #saving = new Map<string, Promise<void>>();
   /** Streams whose snapshot could not be used: nothing of it is relied upon. */
   readonly #unusable = new Set<string>();
-  /** Streams whose snapshot has parts. */
-  readonly #withParts = new Set<string>();
+  /** Streams that were seen to have no parts. */
+  readonly #withoutParts = new Set<string>();
 
   constructor(form: SnapshotForm<S>, dependencies: SnapshottingDependencies) {
     this.every = dependencies.snapshotEvery ?? SNAPSHOT_EVERY;
@@ -57,22 +58,26 @@ export class Snapshotting<S> {
     if (form === undefined) return undefined;
     const { snapshots, log } = this.#with;
     try {
-      const kept = await snapshots.load(stream);
-      if (kept !== undefined && partsIn(kept.json).length > 0) this.#withParts.add(stream);
-      if (kept === undefined || kept.version !== form.version || kept.revision < 0n) return undefined;
-      const { revision, hash, at, json } = kept;
-      const { parts, state } = storedIn(json);
-      const read = await this.#readParts(stream, parts);
-      if (!parts.every((name) => read.has(name)))
-        throw new Error('parts of it are not there, or are not what was kept');
-      return {
-        state: form.decode(state, read.get),
-        revision,
-        hash,
-        at,
-        snapshotRevision: revision,
-        snapshotAfter: this.#interval(json, parts.length),
-      };
+      const read = new PartsRead();
+      let kept = await snapshots.load(stream);
+      while (kept !== undefined && kept.version === form.version && kept.revision >= 0n) {
+        const { revision, hash, at, json }: Snapshot = kept;
+        const { parts, state } = storedIn(json);
+        await this.#readParts(stream, parts, read);
+        if (parts.every((part) => read.has(contentOf(part))))
+          return {
+            state: form.decode(state, (place, make) => read.get(contentOf(parts[Number(place)] ?? ''), make)),
+            revision,
+            hash,
+            at,
+            snapshotRevision: revision,
+            snapshotAfter: this.#interval(json, new Set(parts).size),
+          };
+        // Another server may have kept newer ones while these were read; then their parts are there.
+        kept = await snapshots.load(stream);
+        if (kept?.json === json) throw new Error('parts of it are not there, or are not what was kept');
+      }
+      return undefined;
     } catch (error) {
       log.warn({ stream, error }, 'a snapshot could not be used; the whole stream is read');
       this.#unusable.add(stream);
@@ -80,14 +85,13 @@ export class Snapshotting<S> {
     }
   }
 
-  async #readParts(stream: string, names: readonly string[]): Promise<PartsRead> {
-    const read = new PartsRead();
-    for (let from = 0; from < names.length; from += PARTS_AT_ONCE) {
-      const some = names.slice(from, from + PARTS_AT_ONCE);
-      for (const [name, text] of await this.#with.snapshots.loadParts(stream, some)) read.take(name, text);
+  async #readParts(stream: string, parts: readonly string[], into: PartsRead): Promise<void> {
+    const missing = [...new Set(parts)].filter((part) => !into.has(contentOf(part)));
+    for (let from = 0; from < missing.length; from += PARTS_AT_ONCE) {
+      const some = missing.slice(from, from + PARTS_AT_ONCE);
+      for (const [part, text] of await this.#with.snapshots.loadParts(stream, some)) into.take(contentOf(part), text);
       await yieldToEventLoop();
     }
-    return read;
   }
 
   /** Keeps the state at a point that is durable, whatever is under way after it, when enough has happened since the last one. */
@@ -117,7 +121,15 @@ export class Snapshotting<S> {
     void saving.finally(() => this.#saving.delete(stream));
   }
 
-  /** Gives how many events later the next one is to be kept. The state never changes, so that this may take its time: new parts are written one by one, and named last. */
+  /**
+   * Gives how many events later the next one is to be kept. The state never changes, so that this may take its time: new parts are written
+   * one by one, and named last.
+   *
+   * No part that a snapshot names is ever missing, whoever else writes, and whoever is broken off. A snapshot takes the place of the very
+   * one whose parts it relies upon, or is not kept. A part is named by its content and the revision that it was written for: what a snapshot
+   * does not name is named by none after it, and may be deleted however late. What is written for its revision, or a later one, stays: it may
+   * be of one that is still to come.
+   */
   async #write(
     form: NonNullable<SnapshotForm<S>>,
     stream: string,
@@ -125,44 +137,58 @@ export class Snapshotting<S> {
   ): Promise<number> {
     const { snapshots } = this.#with;
     const { version } = form;
-    const found = new Set<Part>();
+    // The state is encoded once, with the places of its parts among them: it may be cut in another way the next time.
+    const places = new Map<Part, string>();
     const encoded = form.encode(state, (part) => {
-      found.add(part);
-      return '';
+      const place = places.get(part) ?? String(places.size);
+      places.set(part, place);
+      return place;
     });
-    if (found.size === 0 && !this.#withParts.has(stream)) {
+    const hasParts = places.size > 0;
+    const there = new Set(hasParts || !this.#withoutParts.has(stream) ? await snapshots.partNames(stream) : []);
+    if (!hasParts && there.size === 0) {
+      this.#withoutParts.add(stream);
       const json = JSON.stringify(encoded);
       await snapshots.save(stream, { version, revision, hash, at, json });
       return this.#interval(json, 0);
     }
-    this.#withParts.add(stream);
+    this.#withoutParts.delete(stream);
     const kept = await snapshots.load(stream);
-    const before = new Set(kept === undefined ? [] : partsIn(kept.json));
+    const over = kept?.revision ?? NO_STREAM;
+    const before = kept === undefined ? [] : partsIn(kept.json);
+    const parts = new Map<string, string>();
     // Of one that could not be used, nothing is relied upon.
-    const there = this.#unusable.has(stream) ? new Set<string>() : before;
-    const names = new Set<string>();
+    if (!this.#unusable.has(stream)) for (const part of before) if (there.has(part)) parts.set(contentOf(part), part);
+    const named: string[] = [];
     let added = 0;
-    for (const part of found) {
+    for (const part of places.keys()) {
       if (!isNamed(part)) await yieldToEventLoop();
-      const name = nameOfPart(part);
-      if (!there.has(name) && !names.has(name)) {
+      const content = nameOfPart(part);
+      const name = parts.get(content) ?? `${content}.${revision}`;
+      if (!parts.has(content)) {
         await snapshots.saveParts(stream, revision, new Map([[name, textOfPart(part)]]));
         added += 1;
         await yieldToEventLoop();
       }
-      names.add(name);
+      parts.set(content, name);
+      named.push(name);
     }
-    const json = textOf([...names], form.encode(state, nameOfPart));
-    await snapshots.save(stream, { version, revision, hash, at, json });
-    if (names.size === 0) this.#withParts.delete(stream);
+    const json = textOf(named, encoded);
+    const isKept = await snapshots.replace(stream, over, { version, revision, hash, at, json });
+    if (!isKept) return this.#interval(json, added);
     this.#unusable.delete(stream);
-    const gone = [...before].filter((name) => !names.has(name));
+    // Whoever reads the one before finds its parts until the next one is kept.
+    if (over < revision) await this.#dropParts(stream, revision, there, new Set([...before, ...named]));
+    return this.#interval(json, added);
+  }
+
+  /** Deletes those of the parts that were written for snapshots before a revision, but for those that stay. */
+  async #dropParts(stream: string, before: bigint, parts: Iterable<string>, staying: Set<string>): Promise<void> {
+    const gone = [...parts].filter((part) => revisionOf(part) < before && !staying.has(part));
     for (let from = 0; from < gone.length; from += PARTS_AT_ONCE) {
-      const some = gone.slice(from, from + PARTS_AT_ONCE).map((name) => [name, undefined] as const);
-      await snapshots.saveParts(stream, revision, new Map(some));
+      await this.#with.snapshots.dropParts(stream, gone.slice(from, from + PARTS_AT_ONCE));
       await yieldToEventLoop();
     }
-    return this.#interval(json, added);
   }
 
   /** Writing a snapshot costs about as much as replaying one event for each 50 bytes of it; a part, which is written beside other work, as much as a few. */
@@ -175,7 +201,18 @@ export class Snapshotting<S> {
 const PARTS_AT_ONCE = 64;
 const EVENTS_A_PART = 2;
 
-/** A state that names parts: their names first, so that they can be read before it. */
+/** Of the content of a part: the first half of its name. */
+function contentOf(part: string): string {
+  return part.split('.', 1)[0] ?? part;
+}
+
+/** For the snapshot of which revision a part was written. */
+function revisionOf(part: string): bigint {
+  const dot = part.indexOf('.');
+  return dot < 0 ? NO_STREAM : BigInt(part.slice(dot + 1));
+}
+
+/** A state that holds the places of its parts: their names first, so that they can be read before it. */
 function textOf(parts: readonly string[], state: unknown): string {
   if (parts.length === 0) return JSON.stringify(state);
   return `${PARTS_FIRST}${parts.join('","')}"],"state":${JSON.stringify(state)}}`;

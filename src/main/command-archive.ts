@@ -19,8 +19,11 @@ import { withViewsBesideFold } from './views-beside-fold.ts';
 export const NO_SNAPSHOTS: Snapshots = {
   load: async () => undefined,
   save: async () => undefined,
+  replace: async () => false,
+  partNames: async () => [],
   loadParts: async () => new Map(),
   saveParts: async () => undefined,
+  dropParts: async () => undefined,
 };
 
 /** Opens, for one command, what looks back over the stores that the settings name. */

@@ -80,8 +80,13 @@ export type Snapshot = Readonly<{ version: number; revision: bigint; hash: strin
 export type Snapshots = Readonly<{
   load: (stream: string) => Promise<Snapshot | undefined>;
   save: (stream: string, snapshot: Snapshot) => Promise<void>;
+  /** Saves it only where the one that is there has this revision, `NO_STREAM` where there is none, in one step. `false`: nothing was saved. */
+  replace: (stream: string, over: bigint, snapshot: Snapshot) => Promise<boolean>;
+  /** The names of all parts of a stream's snapshots that are there. */
+  partNames: (stream: string) => Promise<readonly string[]>;
   /** Large parts of a stream's snapshots by name, kept beside them; what is not there is left out. */
   loadParts: (stream: string, names: readonly string[]) => Promise<ReadonlyMap<string, string>>;
-  /** Keeps parts for a snapshot at a revision; `undefined` deletes one. */
-  saveParts: (stream: string, revision: bigint, parts: ReadonlyMap<string, string | undefined>) => Promise<void>;
+  /** Keeps parts for a snapshot at a revision. */
+  saveParts: (stream: string, revision: bigint, parts: ReadonlyMap<string, string>) => Promise<void>;
+  dropParts: (stream: string, names: readonly string[]) => Promise<void>;
 }>;

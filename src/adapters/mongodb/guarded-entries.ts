@@ -1,4 +1,4 @@
-import { type AnyBulkWriteOperation, type Collection, MongoBulkWriteError } from 'mongodb';
+import { type AnyBulkWriteOperation, type Collection, MongoBulkWriteError, type UpdateFilter } from 'mongodb';
 import { type MongoDatabase, WRITE_MILLISECONDS } from './database.ts';
 import { isDuplicateKey } from './failures.ts';
 
@@ -42,18 +42,37 @@ export async function writeGuarded(
     left = [...made, ...updated];
     if (left.length === 0) return;
     // Some are there that were thought not to be, or the other way round, or another process has written newer ones.
-    const places = await placesOf(guarded, left);
+    const places = await placesOf(
+      guarded,
+      left.map(({ key }) => key),
+    );
     isThere = (key) => places.has(key);
     isLater = ({ key, at }) => (places.get(key) ?? at) <= at;
   }
   throw new Error(`${guarded.entries.collectionName}: still losing races after ${RACES_MAX} tries`);
 }
 
-async function placesOf(
+/** Makes the change only to an entry that has applied the place `over`, or, where that is `undefined`, where there is none. `false`: it was not made. */
+export async function replaceGuarded(
+  guarded: GuardedEntries,
+  change: EntryChange,
+  over: bigint | undefined,
+): Promise<boolean> {
+  if (over === undefined) return (await insert(guarded, [change])).length === 0;
+  const { use, entries } = guarded;
+  const { matchedCount } = await use(
+    () => entries.updateOne({ _id: change.key, at: over }, contentOf(change)),
+    WRITE_MILLISECONDS,
+  );
+  return matchedCount > 0;
+}
+
+/** The places that these entries have applied. */
+export async function placesOf(
   { use, entries }: GuardedEntries,
-  changes: readonly EntryChange[],
+  keys: readonly string[],
 ): Promise<ReadonlyMap<string, bigint>> {
-  const _id = { $in: changes.map(({ key }) => key) };
+  const _id = { $in: [...keys] };
   const found = await use(() => entries.find({ _id }, { projection: { at: 1 } }).toArray());
   return new Map(found.map((entry) => [entry._id, entry.at]));
 }
@@ -91,8 +110,13 @@ async function update(
   return missed;
 }
 
-function updateOf({ key, at, content }: EntryChange): AnyBulkWriteOperation<Entry> {
+function updateOf(change: EntryChange): AnyBulkWriteOperation<Entry> {
+  const { key, at } = change;
+  return { updateOne: { filter: { _id: key, at: { $lte: at } }, update: contentOf(change) } };
+}
+
+function contentOf({ at, content }: EntryChange): UpdateFilter<Entry> {
   const absent = (['text', 'parts', 'goneAt'] as const).filter((field) => !(field in content));
   const $unset = Object.fromEntries(absent.map((field) => [field, '' as const]));
-  return { updateOne: { filter: { _id: key, at: { $lte: at } }, update: { $set: { at, ...content }, $unset } } };
+  return { $set: { at, ...content }, $unset };
 }

@@ -3,7 +3,14 @@ import { BoundedMap } from '../../kernel/bounded-map.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { ListQuery } from '../../ports/read-models.ts';
 import { type MongoDatabase, WRITE_MILLISECONDS } from './database.ts';
-import { type Entry, type EntryChange, type GuardedEntries, writeGuarded } from './guarded-entries.ts';
+import {
+  type Entry,
+  type EntryChange,
+  type GuardedEntries,
+  placesOf,
+  replaceGuarded,
+  writeGuarded,
+} from './guarded-entries.ts';
 import { type LargeTexts, openLargeTexts, type Part, textParts } from './large-texts.ts';
 
 const LAST_CODE_POINT = 0x10_ffff;
@@ -24,6 +31,10 @@ export type GuardedTexts = Readonly<{
   /** The keys of these alone. */
   keys: (query: ListQuery) => Promise<readonly string[]>;
   write: (at: bigint, changes: readonly TextChange[]) => Promise<void>;
+  /** Writes a text only where the one that is there has applied the place `over`, `undefined` where there is none. `false`: it was not written. */
+  replace: (at: bigint, over: bigint | undefined, change: Readonly<{ key: string; text: string }>) => Promise<boolean>;
+  /** Deletes what is never written again: it leaves no mark. */
+  drop: (keys: readonly string[]) => Promise<void>;
   /** Forgets the marks of what was deleted at places that were written here long ago, by the monotonic clock: late writes come no later. */
   sweep: () => Promise<void>;
 }>;
@@ -48,6 +59,7 @@ export async function makeIndexes(db: MongoDatabase, name: string): Promise<void
   await db.use(() => db.collection<Part>(parts).createIndex({ key: 1 }));
 }
 
+// oxlint-disable-next-line max-lines-per-function -- each is short, and all of them share what is known of the entries
 export function openGuardedTexts(db: MongoDatabase, name: string, clock: Clock): GuardedTexts {
   const [entriesName, partsName] = collectionsOf(name);
   const entries = db.collection<Entry>(entriesName);
@@ -82,6 +94,26 @@ export function openGuardedTexts(db: MongoDatabase, name: string, clock: Clock):
       const wanted = wantedBy(query, entries).project<Pick<Entry, '_id'>>({ _id: 1 });
       return (await use(() => wanted.toArray())).map(({ _id }) => _id);
     },
+    replace: async (at, over, { key, text }) => {
+      if (over !== undefined && over > at) return false;
+      const texts = textParts(text);
+      const isLarge = texts.length > 1;
+      // Those of a place may be what another process points to.
+      if (isLarge && (await placesOf(guarded, [key])).get(key) !== over) return false;
+      if (isLarge) await largeTexts.put(key, at, texts);
+      const content = isLarge ? { parts: texts.length } : { text };
+      if (!(await replaceGuarded(guarded, { key, at, content }, over))) return false;
+      known.set(key, true);
+      await dropLargeBefore(at, [key], isLarge);
+      return true;
+    },
+    drop: async (keys) => {
+      for (let first = 0; first < keys.length; first += LOAD_KEYS_MAX) {
+        const some = keys.slice(first, first + LOAD_KEYS_MAX);
+        await use(() => entries.deleteMany({ _id: { $in: some } }), WRITE_MILLISECONDS);
+        await use(() => parts.deleteMany({ key: { $in: some } }), WRITE_MILLISECONDS);
+      }
+    },
     write: async (at, changes) => {
       written.note(at);
       for (const portion of inPortions(changes)) await writePortion(at, portion);
@@ -98,24 +130,30 @@ export function openGuardedTexts(db: MongoDatabase, name: string, clock: Clock):
   async function writePortion(at: bigint, changes: readonly TextChange[]): Promise<void> {
     const goneAt = new Date(clock.now().epochMilliseconds);
     const entryChanges: EntryChange[] = [];
+    let isLarge = false;
     for (const { key, text } of changes) {
       const texts = text === undefined ? [] : textParts(text);
       if (text === undefined) entryChanges.push({ key, at, content: { goneAt } });
       else if (texts.length === 1) entryChanges.push({ key, at, content: { text } });
       else {
-        hasLarge = true;
+        isLarge = true;
         await largeTexts.put(key, at, texts);
         entryChanges.push({ key, at, content: { parts: texts.length } });
       }
     }
     await writeGuarded(guarded, entryChanges, (key) => known.get(key) !== undefined);
     for (const { key } of changes) known.set(key, true);
+    await dropLargeBefore(
+      at,
+      changes.map(({ key }) => key),
+      isLarge,
+    );
+  }
+
+  async function dropLargeBefore(at: bigint, keys: readonly string[], isLarge: boolean): Promise<void> {
+    if (isLarge) hasLarge = true;
     hasLarge ??= (await use(() => parts.findOne({}, { projection: { _id: 1 } }))) !== null;
-    if (hasLarge)
-      await largeTexts.dropBefore(
-        at,
-        changes.map(({ key }) => key),
-      );
+    if (hasLarge) await largeTexts.dropBefore(at, keys);
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Clock } from '../../ports/clock.ts';
+import { NO_STREAM } from '../../ports/event-store.ts';
 import type { EvidenceStore } from '../../ports/evidence.ts';
 import type { Leases } from '../../ports/leases.ts';
 import type { Log } from '../../ports/log.ts';
@@ -99,6 +100,15 @@ function openMongoSnapshots(db: MongoDatabase, clock: Clock): Snapshots {
       return text === undefined ? undefined : snapshotIn(text);
     },
     save: (stream, snapshot) => texts.write(snapshot.revision, [{ key: stream, text: textOf(snapshot) }]),
+    replace: (stream, over, snapshot) =>
+      texts.replace(snapshot.revision, over === NO_STREAM ? undefined : over, {
+        key: stream,
+        text: textOf(snapshot),
+      }),
+    partNames: async (stream) => {
+      const first = partKey(stream, '');
+      return (await texts.keys({ prefix: first, limit: PARTS_MAX })).map((key) => key.slice(first.length));
+    },
     loadParts: async (stream, names) => {
       const found = await texts.load(names.map((name) => partKey(stream, name)));
       return new Map(
@@ -113,8 +123,12 @@ function openMongoSnapshots(db: MongoDatabase, clock: Clock): Snapshots {
         revision,
         [...parts].map(([name, text]) => ({ key: partKey(stream, name), text })),
       ),
+    dropParts: (stream, names) => texts.drop(names.map((name) => partKey(stream, name))),
   };
 }
+
+/** More than any stream has. One that is not listed would be written again. */
+const PARTS_MAX = 100_000;
 
 /** Parts are kept beside the snapshots; no stream has such a name. */
 function partKey(stream: string, name: string): string {

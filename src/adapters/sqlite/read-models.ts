@@ -1,6 +1,6 @@
 import type Database from 'better-sqlite3';
 import type { Clock } from '../../ports/clock.ts';
-import { StoreUnavailable } from '../../ports/event-store.ts';
+import { NO_STREAM, StoreUnavailable } from '../../ports/event-store.ts';
 import type { Log } from '../../ports/log.ts';
 import { type ReadModels, ReadModelsDamaged, type Snapshot, type Snapshots } from '../../ports/read-models.ts';
 import { openedOrRefused } from '../open-failure.ts';
@@ -92,8 +92,11 @@ export function openSqliteReadModels(options: SqliteReadModelsOptions): Readonly
     snapshots: {
       load: (stream) => file.use(({ snapshots }) => snapshots.load(stream)),
       save: (stream, snapshot) => file.use(({ snapshots }) => snapshots.save(stream, snapshot)),
+      replace: (stream, over, snapshot) => file.use(({ snapshots }) => snapshots.replace(stream, over, snapshot)),
+      partNames: (stream) => file.use(({ snapshots }) => snapshots.partNames(stream)),
       loadParts: (stream, names) => file.use(({ snapshots }) => snapshots.loadParts(stream, names)),
       saveParts: (stream, revision, parts) => file.use(({ snapshots }) => snapshots.saveParts(stream, revision, parts)),
+      dropParts: (stream, names) => file.use(({ snapshots }) => snapshots.dropParts(stream, names)),
     },
   };
 }
@@ -184,8 +187,12 @@ type StoredSnapshots = Readonly<{
   load: (stream: string) => Snapshot | undefined;
   save: (stream: string, snapshot: Snapshot) => void;
   /** @throws ViewsDamage */
+  replace: (stream: string, over: bigint, snapshot: Snapshot) => boolean;
+  partNames: (stream: string) => readonly string[];
+  /** @throws ViewsDamage */
   loadParts: (stream: string, names: readonly string[]) => ReadonlyMap<string, string>;
-  saveParts: (stream: string, revision: bigint, parts: ReadonlyMap<string, string | undefined>) => void;
+  saveParts: (stream: string, revision: bigint, parts: ReadonlyMap<string, string>) => void;
+  dropParts: (stream: string, names: readonly string[]) => void;
 }>;
 
 type Row = readonly [
@@ -206,6 +213,9 @@ function openSnapshots(db: Database.Database): StoredSnapshots {
     'INSERT OR REPLACE INTO snapshots (stream, version, revision, hash, at, json, checksum) VALUES (?, ?, ?, ?, ?, ?, ?)',
   );
   const remove = db.prepare<[string]>('DELETE FROM snapshots WHERE stream = ?');
+  const keysBetween = db
+    .prepare<[string, string], string>('SELECT stream FROM snapshots WHERE stream >= ? AND stream < ?')
+    .pluck();
 
   const load = (key: string): Snapshot | undefined => {
     const row = select.get(key);
@@ -221,9 +231,20 @@ function openSnapshots(db: Database.Database): StoredSnapshots {
     const { version, revision, hash, at, json } = snapshot;
     replace.run(key, version, revision, hash, at, json, checksumOfSnapshot(key, snapshot));
   };
+  const replaceOver = db.transaction((stream: string, over: bigint, snapshot: Snapshot): boolean => {
+    if ((load(stream)?.revision ?? NO_STREAM) !== over) return false;
+    save(stream, snapshot);
+    return true;
+  });
   return {
     load,
     save,
+    // It waits for other writers before it looks: what it sees is what it replaces.
+    replace: (...call) => replaceOver.immediate(...call),
+    partNames: (stream) => {
+      const first = partKey(stream, '');
+      return keysBetween.all(first, `${stream}${AFTER_PARTS}`).map((key) => key.slice(first.length));
+    },
     loadParts: (stream, names) => {
       const found = new Map<string, string>();
       for (const name of names) {
@@ -232,12 +253,11 @@ function openSnapshots(db: Database.Database): StoredSnapshots {
       }
       return found;
     },
-    saveParts: db.transaction((stream: string, revision: bigint, parts: ReadonlyMap<string, string | undefined>) => {
-      for (const [name, json] of parts) {
-        const key = partKey(stream, name);
-        if (json === undefined) remove.run(key);
-        else save(key, { version: 0, revision, hash: '', at: '', json });
-      }
+    saveParts: db.transaction((stream: string, revision: bigint, parts: ReadonlyMap<string, string>) => {
+      for (const [name, json] of parts) save(partKey(stream, name), { version: 0, revision, hash: '', at: '', json });
+    }),
+    dropParts: db.transaction((stream: string, names: readonly string[]) => {
+      for (const name of names) remove.run(partKey(stream, name));
     }),
   };
 }
@@ -246,6 +266,9 @@ function openSnapshots(db: Database.Database): StoredSnapshots {
 function partKey(stream: string, name: string): string {
   return `${stream}~${name}`;
 }
+
+/** The character that follows `~`. */
+const AFTER_PARTS = '\u007f';
 
 function checksumOfSnapshot(stream: string, { version, revision, hash, at, json }: Snapshot): number {
   return checksumOf(`${stream} ${version} ${revision} ${hash} ${at}`, json);

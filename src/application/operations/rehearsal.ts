@@ -46,6 +46,14 @@ export function rehearsalSecrets({ get, list }: Secrets): Secrets {
 }
 
 /** Snapshots for a rehearsal: those that are there serve, and none is kept. */
-export function rehearsalSnapshots({ load, loadParts }: Snapshots): Snapshots {
-  return { load, loadParts, save: () => Promise.resolve(), saveParts: () => Promise.resolve() };
+export function rehearsalSnapshots({ load, partNames, loadParts }: Snapshots): Snapshots {
+  return {
+    load,
+    partNames,
+    loadParts,
+    save: nothing,
+    replace: () => Promise.resolve(false),
+    saveParts: nothing,
+    dropParts: nothing,
+  };
 }

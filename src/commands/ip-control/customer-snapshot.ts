@@ -41,7 +41,7 @@ type RegisteredJson = Pick<
 
 /** A customer's state as JSON and back. Bump `version` with every change of the state's shape or meaning. */
 export const customerSnapshot = {
-  version: 10,
+  version: 11,
   encode: (state: CustomerState, put?: PutPart): RegisteredJson | null => {
     if (state.phase === 'unregistered') return null;
     const { customerId, name, listName, settings, standing, earlierWebhookSecrets } = state;

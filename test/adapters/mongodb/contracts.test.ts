@@ -15,10 +15,14 @@ if (server === undefined) {
     const { open, stop } = await placeOn(server);
     return { open: async () => (await open()).readModels, showsSavesInPart: true, stop };
   });
-  snapshotsContract('snapshots in MongoDB', async () => {
-    const { open, stop } = await placeOn(server);
-    return { snapshots: (await open()).snapshots, reopen: async () => (await open()).snapshots, stop };
-  });
+  snapshotsContract(
+    'snapshots in MongoDB',
+    async () => {
+      const { open, stop } = await placeOn(server);
+      return { snapshots: (await open()).snapshots, reopen: async () => (await open()).snapshots, stop };
+    },
+    server.updatesInOneStep,
+  );
   leasesContract('leases in MongoDB', async () => {
     const { open, stop } = await placeOn(server);
     return { open: async (label) => (await open({ label })).leases, stop };

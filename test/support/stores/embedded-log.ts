@@ -71,13 +71,19 @@ export async function openEmbeddedLog(): Promise<EmbeddedLog> {
       const parts = keptParts.get(stream) ?? new Map<string, string>();
       return new Map([...parts].filter(([name]) => names.includes(name)));
     },
+    replace: async (stream, over, snapshot) => {
+      if ((kept.get(stream)?.revision ?? NO_STREAM) !== over) return false;
+      kept.set(stream, snapshot);
+      return true;
+    },
+    partNames: async (stream) => [...(keptParts.get(stream)?.keys() ?? [])],
     saveParts: async (stream, _revision, changes) => {
       const parts = keptParts.get(stream) ?? new Map<string, string>();
       keptParts.set(stream, parts);
-      for (const [name, text] of changes) {
-        if (text === undefined) parts.delete(name);
-        else parts.set(name, text);
-      }
+      for (const [name, text] of changes) parts.set(name, text);
+    },
+    dropParts: async (stream, names) => {
+      for (const name of names) keptParts.get(stream)?.delete(name);
     },
   };
   const events = async (stream?: string): Promise<readonly RecordedEvent[]> => {
