@@ -17,8 +17,7 @@ const END_SECONDS = 10;
 const OVER_SECONDS = 60;
 
 const wanted = process.argv.slice(2);
-// Many wait for routers and servers of others: one more than there are processors keeps these busy.
-const jobs = Number(process.env.TEST_JOBS ?? availableParallelism() + 1);
+const jobs = Number(process.env.TEST_JOBS ?? Math.max(2, availableParallelism()));
 const timeoutSeconds = Number(process.env.FILE_TIMEOUT_SECONDS ?? 600);
 
 const files = filesBelow('test')
