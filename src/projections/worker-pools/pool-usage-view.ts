@@ -1,8 +1,9 @@
 import type { ProviderAccountEvent } from '../../events/worker-pools/provider-account.ts';
 import type { WorkerEvent } from '../../events/worker-pools/worker.ts';
+import type { DayShare } from '../../domain/worker-pools/days.ts';
 import type { Month } from '../../domain/worker-pools/months.ts';
 import type { Projection } from '../../kernel/projection.ts';
-import { type DaySums, type DayUsage, dayUsages, withDays } from './usage-days.ts';
+import { type DaySums, dayUsages, withDays } from './usage-days.ts';
 import { monthMilliseconds, type MonthSums, withSpan } from './usage-months.ts';
 
 type Watched = Extract<WorkerEvent, { type: 'InstanceCreated' | 'InstanceTerminated' }> | ProviderAccountEvent;
@@ -48,7 +49,7 @@ function grown({ months, days }: PoolUsageView, from: string, to: string): Pick<
 }
 
 /** Instance-milliseconds of a pool by day, the oldest first, running instances up to `now` (epoch milliseconds). */
-export function poolDayMilliseconds(view: PoolUsageView | undefined, now: number): readonly DayUsage[] {
+export function poolDayMilliseconds(view: PoolUsageView | undefined, now: number): readonly DayShare[] {
   const { days, running } = view ?? NOTHING;
   const since = Object.values(running).map(({ createdAt }) => createdAt);
   return dayUsages(days, since, now);

@@ -1,11 +1,8 @@
 import { epochMilliseconds } from '../../domain/instants.ts';
-import { type Day, daysBefore, splitByDay } from '../../domain/worker-pools/days.ts';
+import { type Day, daysBefore, type DayShare, splitByDay } from '../../domain/worker-pools/days.ts';
 
 /** Milliseconds of what is over, by day; of the newest days in which something ran. */
 export type DaySums = Readonly<Record<Day, number>>;
-
-/** What was used in a day. */
-export type DayUsage = Readonly<{ day: Day; milliseconds: number }>;
 
 /** So many days can be shown: a month, whichever it is. */
 export const DAYS_KEPT = 31;
@@ -20,7 +17,7 @@ export function withDays(sums: DaySums, from: string, to: string): DaySums {
 }
 
 /** The last days, the oldest first: what is over, and what still runs up to `now` (epoch milliseconds). */
-export function dayUsages(sums: DaySums, runningSince: readonly string[], now: number): readonly DayUsage[] {
+export function dayUsages(sums: DaySums, runningSince: readonly string[], now: number): readonly DayShare[] {
   const used = new Map(daysBefore(now, DAYS_KEPT).map((day) => [day, sums[day] ?? 0]));
   for (const since of runningSince)
     for (const { day, milliseconds } of splitByDay(epochMilliseconds(since), now, DAYS_KEPT))
