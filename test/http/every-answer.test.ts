@@ -491,8 +491,8 @@ test('an answer that is not stated, and one that is not as stated, are found', (
 });
 
 test('counts are exact above 2^53', () => {
-  const count = exactJson(`{"count":${2n ** 80n},"text":"${2n ** 80n}"}`);
-  assert.equal(count, { count: 2n ** 80n, text: String(2n ** 80n) });
+  const count = exactJson(`{"count":${2n ** 80n},"below":-${2n ** 80n},"text":"${2n ** 80n}"}`);
+  assert.equal(count, { count: 2n ** 80n, below: -(2n ** 80n), text: String(2n ** 80n) });
   for (const right of [0, 2 ** 53 - 1, 2n ** 80n]) assert.is(exactCount.safeParse(right).success, true);
   for (const wrong of [-1, 0.5, 2 ** 60, -1n, '1', null]) assert.is(exactCount.safeParse(wrong).success, false);
 });

@@ -10,6 +10,8 @@ export const assetCategory = z.enum(ASSET_CATEGORIES);
 export type AssetCategory = z.infer<typeof assetCategory>;
 
 const CONFIGURATION_BYTES_MAX = 65_536;
+const CREDENTIALS_MAX = 32;
+const CREDENTIAL_NAME_MAX = 64;
 const CREDENTIAL_CHARACTERS_MAX = 16_384;
 /** One file of the secret store. */
 const CREDENTIALS_BYTES_MAX = 60_000;
@@ -20,12 +22,17 @@ export const credentials = z
   .check(
     across((value, report) => {
       const names = Object.keys(value);
-      if (names.length > 32) report([], 'must have at most 32 entries');
+      if (names.length > CREDENTIALS_MAX) report([], `must have at most ${CREDENTIALS_MAX} entries`);
       if (new TextEncoder().encode(JSON.stringify(value)).length > CREDENTIALS_BYTES_MAX)
         report([], `must be at most ${CREDENTIALS_BYTES_MAX} bytes in all`);
-      if (names.some((name) => name === '' || name.length > 64)) report([], 'must have names of 1 to 64 characters');
+      if (names.some((name) => name === '' || name.length > CREDENTIAL_NAME_MAX))
+        report([], `must have names of 1 to ${CREDENTIAL_NAME_MAX} characters`);
     }),
   )
+  .meta({
+    maxProperties: CREDENTIALS_MAX,
+    propertyNames: { type: 'string', minLength: 1, maxLength: CREDENTIAL_NAME_MAX },
+  })
   .describe('secrets by name; they go to the secret store');
 
 export type Credentials = z.infer<typeof credentials>;

@@ -137,7 +137,7 @@ function pattern(operation: Operation): RegExp {
 
 /** JSON in which integers above 2^53 are bigints. */
 export function exactJson(text: string): unknown {
-  const marked = text.replaceAll(/"(?:[^"\\]|\\.)*"|(?<![\d.])\d{16,}(?![\d.eE])/g, (token) =>
+  const marked = text.replaceAll(/"(?:[^"\\]|\\.)*"|(?<![\d.])-?\d{16,}(?![\d.eE])/g, (token) =>
     token.startsWith('"') ? token : `{"exact":"${token}"}`,
   );
   return JSON.parse(marked, (_name, value: unknown) =>
