@@ -3,8 +3,11 @@ import type { Clock } from '../ports/clock.ts';
 
 const REMEMBERED_MAX = 100_000;
 
-/** Milliseconds since an instant (epoch milliseconds) of something; the same something has the same name each time. */
-type AgeOf = (what: string, atMilliseconds: number) => number;
+/**
+ * Milliseconds since an instant (epoch milliseconds) of something; the same something has the same name each time. `most`: how old it is at
+ * most when it is asked about for the first time, where more is known of that than when the look before was.
+ */
+type AgeOf = (what: string, atMilliseconds: number, most?: number) => number;
 
 /**
  * How old things are whose instants a wall clock has written, for one who asks again and again. The wall clock is asked once for each of
@@ -32,8 +35,8 @@ export class Ages {
   /** A look at everything that there is. What the look before has not asked about came after that, and is no older. */
   look(): AgeOf {
     const now = this.#clock.monotonicMilliseconds();
-    const most = this.#lookedAt === undefined ? Number.POSITIVE_INFINITY : now - this.#lookedAt;
+    const sinceLast = this.#lookedAt === undefined ? Number.POSITIVE_INFINITY : now - this.#lookedAt;
     this.#lookedAt = now;
-    return (what, atMilliseconds) => this.of(what, atMilliseconds, most);
+    return (what, atMilliseconds, most = sinceLast) => this.of(what, atMilliseconds, most);
   }
 }

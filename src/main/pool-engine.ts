@@ -22,6 +22,8 @@ const SWEEP_MILLISECONDS = 60_000;
 const DECISION_REST_MILLISECONDS = 1_000;
 const REACH_MILLISECONDS = 10_000;
 const RETRY_MILLISECONDS = 1_000;
+/** A decision that could not be made or recorded as a whole is not put off to the next round: what idles costs meanwhile. */
+const DECISION_RETRY_MILLISECONDS = 5_000;
 /** What an instance is expected to take from its creation to its first task, and to its first report at most. */
 const BOOT_TIMES = { bootSeconds: 120, bootTimeoutSeconds: 1_800 } as const;
 
@@ -71,14 +73,19 @@ async function decideOnAndOn(
   const ages = new Ages(clock);
   while (!stop.aborted) {
     bell.hush();
+    let nextIn = options.decideEveryMilliseconds;
     try {
       await decide(tools, ages, options);
     } catch (error) {
+      nextIn = Math.min(nextIn, DECISION_RETRY_MILLISECONDS);
       if (!abort.aborted)
-        log[levelOfFailure(error)]({ error }, 'what to launch and to end could not be decided; trying again');
+        log[levelOfFailure(error)](
+          { error },
+          'what to launch and to end could not be decided as a whole; trying again',
+        );
     }
     await clock.wait(DECISION_REST_MILLISECONDS, stop).catch(() => undefined);
-    await bell.rung(options.decideEveryMilliseconds - DECISION_REST_MILLISECONDS, clock, stop);
+    await bell.rung(nextIn - DECISION_REST_MILLISECONDS, clock, stop);
   }
   await ringing;
 }

@@ -45,4 +45,12 @@ test('what a look finds new came after the look before', async () => {
   assert.is(ages.look()('old', at()), HOUR + MINUTE);
 });
 
+test('what is told late is as old as the wall clock says, up to what is known to be older', async () => {
+  const { clock, ages, at } = opened();
+  ages.look();
+  await clock.advance({ minutes: 1 });
+  assert.is(ages.look()('told late', at() - HOUR, 2 * HOUR), HOUR);
+  assert.is(ages.look()('told late by a clock that was set', at() - HOUR, 5 * MINUTE), 5 * MINUTE);
+});
+
 test.run();

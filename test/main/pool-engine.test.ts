@@ -6,6 +6,9 @@ import { submitWork } from '../../src/application/worker-pools/work-requests.ts'
 import { launchWorkers } from '../../src/application/worker-pools/workers.ts';
 import type { AssetRecord } from '../../src/events/worker-pools/asset-records.ts';
 import type { OpenCloud } from '../../src/ports/clouds.ts';
+import type { EventStore } from '../../src/ports/event-store.ts';
+import { createManualClock } from '../support/manual-clock.ts';
+import { failingAppends } from '../support/stores/failing-appends.ts';
 import { openTestApplication, type TestApplication } from '../support/test-application.ts';
 import { createDummyCloud, type DummyCloud } from '../support/worker-pools/dummy-cloud.ts';
 import { type PoolServer, startPoolServer } from '../support/worker-pools/pool-server.ts';
@@ -15,9 +18,11 @@ type Scene = Readonly<{ application: TestApplication; server: PoolServer; cloud:
 
 const LIMITS = { max_active_instances: 30, target_max_seconds_per_month: null, max_idle_seconds: 600 };
 
+type Between = (store: EventStore) => EventStore;
+
 /** A pool `spot` of the account `hcloud`, and `east` of `other`, at providers of their own; a server runs them. */
-async function withServer(work: (scene: Scene) => Promise<void>): Promise<void> {
-  const application = await openTestApplication();
+async function withServer(work: (scene: Scene) => Promise<void>, between?: Between): Promise<void> {
+  const application = await openTestApplication(createManualClock(), between);
   try {
     const [cloud, other] = [createDummyCloud(application.clock), createDummyCloud(application.clock)];
     await foundPool(application, { limits: LIMITS });
@@ -79,6 +84,37 @@ test('without any command, what idles and what never gets ready is ended', () =>
       'the newest decision is shown with its reason, though nothing is done',
     );
   }));
+
+test('an instance of which the provider tells late has no longer to get ready than any other', () =>
+  withServer(async ({ application, server, cloud }) => {
+    const notDone = { call: 'create', code: 'timed-out' } as const;
+    cloud.fail(notDone, ...Array.from({ length: 9 }, () => ({ ...notDone, after: true }) as const));
+    accepted(await launchWorkers('spot', 1, application.context, application));
+    await server.pass(240, 5);
+    const createdInTheLog = async () => (await server.aggregates.workers.state('spot-001')).state.instance?.created;
+    assert.is(await createdInTheLog(), undefined, 'four minutes later it is not in the log yet');
+    assert.is(cloud.instances().length, 1);
+    await server.pass(60, 5);
+    assert.ok(await createdInTheLog());
+    await server.pass(1_470, 30);
+    assert.is(cloud.instances().length, 1);
+    await server.pass(120, 30);
+    assert.equal(cloud.instances(), []);
+  }));
+
+test('a decision of which records fail is made again in a moment, not in the next round', () => {
+  const failing = failingAppends('system:scaling');
+  return withServer(async ({ application, server, cloud }) => {
+    accepted(await launchWorkers('spot', 1, application.context, application));
+    await server.pass(5);
+    await connect(application, 'spot-001');
+    await server.pass(590, 10);
+    failing.next(3);
+    await server.pass(90, 5);
+    assert.is(failing.left(), 0);
+    assert.equal(cloud.instances(), []);
+  }, failing.between);
+});
 
 test('set back an hour, the wall clock keeps no idle instance longer', () =>
   withServer(async ({ application, server, cloud }) => {

@@ -2,6 +2,7 @@ import type { CommandContext } from '../../commands/aggregate.ts';
 import {
   decideScaling,
   type Launch,
+  type LaunchRefusal,
   nothingDone,
   type NothingDone,
   type ScalingDecision,
@@ -42,7 +43,8 @@ export async function scale(
 
 /**
  * Applies a scaling decision: keeps it with its reasons in each of `pools`, takes places for the launches (never past a pool's bound,
- * whatever other runs of scaling do meanwhile), and asks for the terminations (never of a running task).
+ * whatever other runs of scaling do meanwhile), and asks for the terminations (never of a running task). Where a pool's records fail, the
+ * other pools get theirs all the same. @throws the first failure, when all has been tried
  */
 export async function applyScaling(
   decision: Explained,
@@ -52,22 +54,37 @@ export async function applyScaling(
 ): Promise<ScalingApplied> {
   const at = dependencies.clock.nowText();
   const reserved: string[] = [];
-  for (const pool of pools) {
+  const ending: string[] = [];
+  const applyTo = async (pool: string): Promise<void> => {
     await keepReasons(pool, decision, at, context, dependencies);
-    const launches = decision.launches.filter((launch) => launch.pool === pool);
-    for (const launch of launches) reserved.push(...(await reserve(launch, at, context, dependencies)));
-  }
-  for (const refusal of decision.refusals) {
-    if (refusal.pool !== null) continue;
-    const { scope, architecture, unmet, because } = refusal;
+    for (const launch of decision.launches) {
+      if (launch.pool === pool) reserved.push(...(await reserve(launch, at, context, dependencies)));
+    }
+    for (const termination of decision.terminations) {
+      if (termination.pool !== pool) continue;
+      if (await end(termination, at, context, dependencies)) ending.push(termination.worker);
+    }
+  };
+  const refuse = async ({ scope, architecture, unmet, because }: LaunchRefusal): Promise<void> => {
     const data = { architecture, unmet, because, at };
     await dependencies.scopes.handle(scope, { type: 'RecordScalingRefusal', data }, context);
-  }
-  const ending: string[] = [];
-  for (const termination of decision.terminations) {
-    if (await end(termination, at, context, dependencies)) ending.push(termination.worker);
-  }
+  };
+  const ofNoPool = decision.refusals.filter(({ pool }) => pool === null);
+  await eachTried([...pools.map((pool) => () => applyTo(pool)), ...ofNoPool.map((refusal) => () => refuse(refusal))]);
   return { reserved, ending };
+}
+
+/** One after the other, each of them whatever became of those before. */
+async function eachTried(parts: readonly (() => Promise<void>)[]): Promise<void> {
+  let failed: Readonly<{ first: unknown }> | undefined;
+  for (const part of parts) {
+    try {
+      await part();
+    } catch (error) {
+      failed ??= { first: error };
+    }
+  }
+  if (failed !== undefined) throw failed.first;
 }
 
 async function keepReasons(

@@ -33,8 +33,11 @@ export type ScalingSnapshotDependencies = Pick<Application, 'workerPools' | 'ass
     ages?: Ages;
   }>;
 
-/** One look at the clocks. Instants of a snapshot are told back from its now by how long ago they really were. */
-type Look = Readonly<{ now: number; since: (what: string, at: string) => number }>;
+/**
+ * One look at the clocks. Instants of a snapshot are told back from its now by how long ago they really were: of what is new since the last
+ * look not before that, or not before `earliest`.
+ */
+type Look = Readonly<{ now: number; since: (what: string, at: string, earliest?: number) => number }>;
 
 /** What scaling looks at: the queue, and everything else as it is now. */
 export async function scalingSnapshot(
@@ -46,7 +49,10 @@ export async function scalingSnapshot(
   const { clock, ages = new Ages(clock) } = dependencies;
   const nowMilliseconds = clock.now().epochMilliseconds;
   const ageOf = ages.look();
-  const since: Look['since'] = (what, at) => nowMilliseconds - ageOf(`${what} ${at}`, epochMilliseconds(at));
+  const since: Look['since'] = (what, at, earliest) => {
+    const most = earliest === undefined ? undefined : nowMilliseconds - earliest;
+    return nowMilliseconds - ageOf(`${what} ${at}`, epochMilliseconds(at), most);
+  };
   const look = { now: nowMilliseconds, since };
   const [pools, scopes, workers] = await Promise.all([
     poolSnapshots(dependencies, look),
@@ -150,13 +156,12 @@ async function workerSnapshots({ views }: ScalingSnapshotDependencies, look: Loo
     slots.map(({ worker, run, since }): WorkerSnapshot => {
       const known = workers.get(worker);
       const isThisRun = known?.run === run;
+      const placeSince = look.since(`place ${run}`, since);
       return {
         name: worker,
         pool: record.name,
         architectures: isThisRun ? known.architectures : record.architectures,
-        activity: isThisRun
-          ? activityOf(known, since, look)
-          : { state: 'booting', since: look.since(`place ${run}`, since) },
+        activity: isThisRun ? activityOf(known, placeSince, look) : { state: 'booting', since: placeSince },
       };
     }),
   );
@@ -165,27 +170,28 @@ async function workerSnapshots({ views }: ScalingSnapshotDependencies, look: Loo
       name: view.worker,
       pool: null,
       architectures: view.architectures,
-      activity: activityOf(view, view.registeredAt, look),
+      activity: activityOf(view, look.since(`place ${view.worker}`, view.registeredAt), look),
     })),
     ...active,
   ];
 }
 
-function activityOf(view: WorkerView, placeSince: string, { now, since }: Look): WorkerActivity {
-  const { task, ending, phase } = view;
+/** `placeSince`: from when on it has had its place, as the snapshot tells it. */
+function activityOf(view: WorkerView, placeSince: number, { now, since }: Look): WorkerActivity {
+  const { task, ending, phase, worker, instanceCreatedAt, idleSince } = view;
   if (task !== null) {
-    const ranSeconds = (now - since(`task ${view.worker}`, task.startedAt)) / 1000;
+    const ranSeconds = (now - since(`task ${worker}`, task.startedAt)) / 1000;
     // A task that runs longer than was expected may end at any moment, or much later.
     const remainingSeconds = Math.max(0, task.expectedSeconds - ranSeconds);
     return { state: 'busy', scope: task.scope, remainingSeconds, draining: ending !== null };
   }
   // What has fallen silent is given no work.
   if (ending !== null || view.silentSince !== null) return { state: 'terminating' };
-  if (phase !== 'ready')
-    return { state: 'booting', since: since(`boot ${view.worker}`, view.instanceCreatedAt ?? placeSince) };
-  return {
-    state: 'idle',
-    since: since(`idle ${view.worker}`, view.idleSince ?? placeSince),
-    tasksRun: view.hasRunTask ? 1 : 0,
-  };
+  if (phase !== 'ready') {
+    // A provider may tell late of an instance: it boots from its creation on, which came after its place.
+    const bootsSince = instanceCreatedAt === null ? placeSince : since(`boot ${worker}`, instanceCreatedAt, placeSince);
+    return { state: 'booting', since: bootsSince };
+  }
+  const idlesSince = idleSince === null ? placeSince : since(`idle ${worker}`, idleSince);
+  return { state: 'idle', since: idlesSince, tasksRun: view.hasRunTask ? 1 : 0 };
 }

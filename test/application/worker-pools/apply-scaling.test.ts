@@ -3,6 +3,10 @@ import * as assert from 'uvu/assert';
 import { applyScaling } from '../../../src/application/worker-pools/apply-scaling.ts';
 import { activeSlots } from '../../../src/commands/worker-pools/pool-state.ts';
 import type { ScalingDecision } from '../../../src/domain/worker-pools/scaling/decision.ts';
+import { ensurePool } from '../../../src/application/worker-pools/pools.ts';
+import { StoreUnavailable } from '../../../src/ports/event-store.ts';
+import { createManualClock } from '../../support/manual-clock.ts';
+import { failingAppends } from '../../support/stores/failing-appends.ts';
 import { openTestApplication } from '../../support/test-application.ts';
 import { accepted, foundPool } from '../../support/worker-pools/records.ts';
 
@@ -73,6 +77,34 @@ test('a decision is kept with its reasons before it is carried out; a worker wit
       ['idle for long'],
     );
     assert.is((await application.views.scopes.get('debian'))?.refused['s390x']?.because, 'no pool supports it');
+  } finally {
+    await application.close();
+  }
+});
+
+test('a pool whose records fail keeps no other from its places and its ends, and the failure is told', async () => {
+  const failing = failingAppends('admin:test');
+  const application = await openTestApplication(createManualClock(), failing.between);
+  try {
+    await foundPool(application, { limits });
+    const { record } = (await application.workerPools.state('spot')).state;
+    assert.ok(record);
+    const { name: _name, ...given } = record;
+    accepted(await ensurePool('east', given, { dryRun: false }, application.context, application));
+    const [of = { pool: '', scope: '', architecture: 'amd64', count: 0, because: '' }] = launching(1).launches;
+    const decision: ScalingDecision = {
+      launches: [of, { ...of, pool: 'east' }],
+      terminations: [],
+      refusals: [],
+    };
+    failing.next(1);
+    const error = await applyScaling(decision, ['spot', 'east'], application.context, application).catch(
+      (thrown: unknown) => thrown,
+    );
+    assert.instance(error, StoreUnavailable);
+    const places = async (pool: string) => activeSlots((await application.workerPools.state(pool)).state).length;
+    assert.is(await places('spot'), 0);
+    assert.is(await places('east'), 1);
   } finally {
     await application.close();
   }
