@@ -13,7 +13,7 @@ import { randomFrom } from '../support/random.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { type EngineServer, type LoadedServer, loadServer, ServerGone } from './engine/engine-server.ts';
 import type { PoolsCall } from './engine/messages.ts';
-import { explainPaidSeconds, type PaidSeconds } from './engine/paid-seconds.ts';
+import { explainPaidSeconds, type PaidSeconds, type Span } from './engine/paid-seconds.ts';
 import { playAgents } from './engine/played-agents.ts';
 import { playProviders } from './engine/played-providers.ts';
 
@@ -25,8 +25,8 @@ export type EngineRun = Readonly<{
   tasksPerHour: number;
   /** Whether it ends after the hour that runs. */
   isStopped: () => boolean;
-  /** Told after each hour. */
-  progress?: (hour: number) => void;
+  /** Told after each hour. `explained`: what the log explains by then. */
+  progress?: (hour: number, explained: () => Promise<PaidSeconds>) => void | Promise<void>;
 }>;
 
 /** What came of it. Seconds are the provider's own. */
@@ -87,6 +87,7 @@ function openRun({ seed, hours, pools, tasksPerHour, isStopped, progress }: Engi
   const records = poolsOf(pools);
   let now = epochMilliseconds(START);
   let [kills, killsInCalls, failedRecords, failedOfServer, boundsPassed] = [0, 0, 0, 0, 0];
+  const away: Span[] = [];
   let next: LoadedServer | undefined = loadServer(providers.answer);
   let server: EngineServer | undefined;
 
@@ -111,7 +112,7 @@ function openRun({ seed, hours, pools, tasksPerHour, isStopped, progress }: Engi
         await submit(serving, hour);
         await minuteOf(serving, true);
       }
-      progress?.(hour);
+      await progress?.(hour, () => explainedUntil(now));
     }
     providers.setFaulty(false);
     // What was uncertain comes to its end within some minutes, while work goes on.
@@ -138,7 +139,7 @@ function openRun({ seed, hours, pools, tasksPerHour, isStopped, progress }: Engi
       leaked: providers.living().length,
       paidSeconds: sum(paid) / 1000,
       accountedSeconds: sum(accounts) / 1000,
-      explained: await withLog(folder, (store) => explainPaidSeconds(store.readAll(-1n))),
+      explained: await explainedUntil(Infinity),
       boundsPassed,
       kills,
       killsInCalls,
@@ -147,6 +148,10 @@ function openRun({ seed, hours, pools, tasksPerHour, isStopped, progress }: Engi
       failedRecords,
       ...(await withLog(folder, countsOf)),
     };
+  }
+
+  async function explainedUntil(until: number): Promise<PaidSeconds> {
+    return withLog(folder, (store) => explainPaidSeconds(store.readAll(-1n), { away, until }));
   }
 
   async function started(): Promise<EngineServer> {
@@ -176,7 +181,10 @@ function openRun({ seed, hours, pools, tasksPerHour, isStopped, progress }: Engi
     await serving.kill();
     await minute;
     kills += 1;
+    // How far it came within its last minute is not known.
+    const from = now;
     now += STEP_SECONDS * 1000 + Math.floor(random() * 90_000);
+    away.push({ from, to: now });
     return started();
   }
 

@@ -1,10 +1,11 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { epochMilliseconds } from '../../src/domain/instants.ts';
 import type { ProviderAccountEvent } from '../../src/events/worker-pools/provider-account.ts';
 import type { WorkRequestEvent } from '../../src/events/worker-pools/work-request.ts';
 import type { WorkerPoolEvent } from '../../src/events/worker-pools/worker-pool.ts';
 import type { WorkerEvent } from '../../src/events/worker-pools/worker.ts';
-import { explainPaidSeconds, type PaidSeconds } from '../lab/engine/paid-seconds.ts';
+import { type Circumstances, explainPaidSeconds, type PaidSeconds, type Span } from '../lab/engine/paid-seconds.ts';
 import { recordedInOrder } from '../specification.ts';
 
 type Told = WorkerEvent | WorkerPoolEvent | WorkRequestEvent | ProviderAccountEvent;
@@ -81,10 +82,18 @@ function done(from: string, time: string): Told {
 }
 
 async function explained(...events: readonly Told[]): Promise<PaidSeconds> {
+  return explainedIn({ away: [], until: Infinity }, ...events);
+}
+
+async function explainedIn(circumstances: Circumstances, ...events: readonly Told[]): Promise<PaidSeconds> {
   async function* pages() {
     yield recordedInOrder(events, MIDNIGHT, 0, 'whichever');
   }
-  return explainPaidSeconds(pages());
+  return explainPaidSeconds(pages(), circumstances);
+}
+
+function between(from: string, to: string): Span {
+  return { from: epochMilliseconds(at(from)), to: epochMilliseconds(at(to)) };
 }
 
 test('an instance boots, works, idles and is ended: each second has its reason', async () => {
@@ -115,7 +124,7 @@ test('what idles for longer than its pool allows, and is not needed, is not expl
     decided('00:03:00', 'nothing-pending'),
     gone('01:00:00'),
   );
-  assert.is(seconds.unexplained, 58 * 60 - 600 - 180);
+  assert.is(seconds.unexplained, 58 * 60 - 600 - 120);
   assert.match(unexplained.join(), 'says nothing-pending');
 });
 
@@ -124,8 +133,8 @@ test('what is decided to end is explained until that can be recorded, and no lon
   const decision = { pool: 'spot', decidedAt: at('00:14:00'), launches: [], terminations: [end], refusals: [] };
   const until = (time: string) =>
     explained(pool(), ...READY, { type: 'WorkerPoolScalingDecided', data: decision }, gone(time));
-  assert.equal((await until('00:17:00')).unexplained, []);
-  assert.is((await until('00:18:00')).seconds.unexplained, 60);
+  assert.equal((await until('00:16:00')).unexplained, []);
+  assert.is((await until('00:17:00')).seconds.unexplained, 60);
 });
 
 test('what the decision in force says is needed may idle for longer', async () => {
@@ -154,8 +163,8 @@ test('an instance that idles beside work that waits is not explained', async () 
 test('an ephemeral worker that has run its task is explained for a moment only', async () => {
   const ran = [submitted('00:02:00'), ...begun('00:02:00'), done('00:02:00', '00:03:00')];
   const { seconds } = await explained(pool(true), ...READY, ...ran, gone('00:08:00'));
-  assert.is(seconds['its end is about to be decided'], 180);
-  assert.is(seconds.unexplained, 120);
+  assert.is(seconds['its end is about to be decided'], 120);
+  assert.is(seconds.unexplained, 180);
 });
 
 test('an end that is wanted and does not come is explained only where the provider has refused it', async () => {
@@ -167,6 +176,34 @@ test('an end that is wanted and does not come is explained only where the provid
   const refused = await explained(...wanted, failed, gone('01:00:00'));
   assert.equal(refused.unexplained, []);
   assert.is(refused.seconds['ending: month-spent'], 57 * 60);
+});
+
+test('an instance that never gets ready is explained for as long as its pool gives it, and until its end can be decided', async () => {
+  const { seconds, unexplained } = await explained(pool(), ...READY.slice(0, 1), gone('00:35:00'));
+  assert.equal(seconds, { booting: 1_800, 'its end is about to be decided': 120, unexplained: 180 });
+  assert.match(unexplained.join(), 'boots for longer');
+});
+
+test('while no server runs nothing falls due, and what was due is due by so much later', async () => {
+  const idle = [
+    pool(),
+    ...READY,
+    decided('00:03:00', 'nothing-pending'),
+    endWanted('00:17:30', 'idle'),
+    gone('00:17:30'),
+  ];
+  // It may end from 00:12:00 on: the decision after that, a minute later at most, was made by nobody.
+  const [before, after] = [between('00:05:00', '00:07:30'), between('00:12:30', '00:15:00')];
+  assert.is((await explained(...idle)).seconds.unexplained, 210);
+  assert.is((await explainedIn({ away: [before], until: Infinity }, ...idle)).seconds.unexplained, 210);
+  assert.is((await explainedIn({ away: [before, after], until: Infinity }, ...idle)).seconds.unexplained, 60);
+});
+
+test('of a log that grows on, what runs and what waits is judged so far', async () => {
+  const log = [pool(), ...READY, submitted('00:03:00')];
+  const until = (time: string) => explainedIn({ away: [], until: epochMilliseconds(at(time)) }, ...log);
+  assert.equal((await until('00:05:00')).unexplained, []);
+  assert.is((await until('00:05:30')).seconds.unexplained, 150);
 });
 
 test('an instance that was found beside the runs has seconds of its own', async () => {

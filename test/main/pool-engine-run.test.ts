@@ -1,12 +1,18 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import type { PaidSeconds } from '../lab/engine/paid-seconds.ts';
 import { runEngine } from '../lab/pool-engine-run.ts';
 
 /** A whole month is 720; a run that is interrupted ends after the hour that it is in, and is judged so far. */
 const hours = Number(process.env['ENGINE_RUN_HOURS'] ?? 2);
-const progress = (hour: number): void => {
-  if (hours > 2) console.log(`${new Date().toISOString()} hour ${hour + 1} of ${hours}`);
-};
+/** So often a long run says what it can't explain so far. */
+const EXPLAINED_HOURS = 12;
+
+async function progress(hour: number, explained: () => Promise<PaidSeconds>): Promise<void> {
+  if (hours <= 2) return;
+  console.log(`${new Date().toISOString()} hour ${hour + 1} of ${hours}`);
+  if ((hour + 1) % EXPLAINED_HOURS === 0) console.log('unexplained so far', (await explained()).unexplained);
+}
 
 let isStopped = false;
 if (hours > 2) process.once('SIGINT', () => void (isStopped = true));

@@ -140,8 +140,8 @@ async function start({ folder, now, seed }: z.infer<typeof messages.startCall>) 
         const milliseconds = Math.min(left, Math.max(1, clock.untilNext() ?? left));
         await clock.advance({ milliseconds });
         left -= milliseconds;
-        // No time passes while a provider works.
-        if (providers.isBusy()) await server.settle();
+        // No time passes while a provider works, or files are read.
+        if (server.isBusy()) await server.settle();
       }
       await server.settle();
       listening.abort();

@@ -36,7 +36,16 @@ export type PaidSeconds = Readonly<{
 
 type Watched = WorkerEvent | WorkerPoolEvent | WorkRequestEvent | ProviderAccountEvent;
 type Decision = Extract<WorkerPoolEvent, { type: 'WorkerPoolScalingDecided' }>['data'] & Readonly<{ at: number }>;
-type Span = Readonly<{ from: number; to: number }>;
+/** Epoch milliseconds. */
+export type Span = Readonly<{ from: number; to: number }>;
+
+/** What the log can not know of itself. */
+export type Circumstances = Readonly<{
+  /** In which no server ran, in order: what was due is due by so much later. */
+  away: readonly Span[];
+  /** Of a log that grows on: what runs then is judged up to this instant. */
+  until: number;
+}>;
 
 type Run = {
   readonly run: string;
@@ -53,15 +62,22 @@ type Run = {
 
 type Pool = { limits: PoolRecord['limits']; readonly isEphemeral: boolean; readonly decisions: Decision[] };
 
-/** Between what makes a decision due and the decision: its rhythm, a server that was killed, and records that failed. */
-const DUE_MILLISECONDS = 180_000;
+/** Between what makes a decision due and what it does, while a server runs: its rhythm of a minute, and records that fail. */
+const DECIDED_MILLISECONDS = 120_000;
+/** Between an end that is wanted and the provider's: a call that hangs is waited for two minutes. */
+const CALLED_MILLISECONDS = 180_000;
+/** Between work that waits beside an idle worker and its start: workers ask for it each minute. */
+const HANDED_OVER_MILLISECONDS = 120_000;
 
 /**
- * Goes through a log that has come to rest and says of each second of each instance why it was paid for. Whatever work there is any
- * idle worker may take: where some waits beside an idle worker for longer than it takes to hand it over, the second is not explained.
+ * Goes through a log and says of each second of each instance why it was paid for. Whatever work there is any idle worker may take: where
+ * some waits beside an idle worker for longer than it takes to hand it over, the second is not explained.
  */
-export async function explainPaidSeconds(pages: AsyncIterable<readonly RecordedEvent[]>): Promise<PaidSeconds> {
-  const log = openReading();
+export async function explainPaidSeconds(
+  pages: AsyncIterable<readonly RecordedEvent[]>,
+  circumstances: Circumstances,
+): Promise<PaidSeconds> {
+  const log = openReading(circumstances);
   for await (const page of pages) for (const event of page) if (isHandled<Watched>(WATCHED, event)) log.read(event);
   return log.explain();
 }
@@ -72,7 +88,7 @@ const WATCHED: ReadonlySet<string> = new Set(
   [...workerEvents, ...workerPoolEvents, ...workRequestEvents, ...providerAccountEvents].map(({ type }) => type),
 );
 
-function openReading() {
+function openReading({ away, until }: Circumstances) {
   const pools = new Map<string, Pool>();
   const open = new Map<string, Run>();
   const over: Run[] = [];
@@ -100,12 +116,26 @@ function openReading() {
 
   function readWork(event: WorkRequestEvent): void {
     const { id } = event.data;
-    if (event.type === 'WorkRequestSubmitted') waiting.set(id, epochMilliseconds(event.data.submittedAt));
-    if (event.type === 'WorkRequestReturned') waiting.set(id, epochMilliseconds(event.data.returnedAt));
+    switch (event.type) {
+      case 'WorkRequestSubmitted':
+        waiting.set(id, epochMilliseconds(event.data.submittedAt));
+        return;
+      case 'WorkRequestReturned':
+        waiting.set(id, epochMilliseconds(event.data.returnedAt));
+        return;
+      case 'WorkRequestStarted':
+        return waitedUntil(id, event.data.startedAt);
+      case 'WorkRequestFinished':
+        return waitedUntil(id, event.data.finishedAt);
+      case 'WorkRequestCancelled':
+        return waitedUntil(id, event.data.cancelledAt);
+    }
+  }
+
+  function waitedUntil(id: string, at: string): void {
     const from = waiting.get(id);
-    if (event.type !== 'WorkRequestStarted' || from === undefined) return;
+    if (from !== undefined) waits.push({ from, to: epochMilliseconds(at) });
     waiting.delete(id);
-    waits.push({ from, to: epochMilliseconds(event.data.startedAt) });
   }
 
   function readWorker(event: WorkerEvent): void {
@@ -114,7 +144,7 @@ function openReading() {
       const { run, pool, instanceCreatedAt } = event.data;
       const created = epochMilliseconds(instanceCreatedAt);
       const turns: Run['turns'] = [{ at: created, does: 'booting' }];
-      open.set(worker, { run, worker, pool, created, turns, ending: undefined, isEndRefused: false, ended: Infinity });
+      open.set(worker, { run, worker, pool, created, turns, ending: undefined, isEndRefused: false, ended: until });
       return;
     }
     const run = open.get(worker);
@@ -150,16 +180,20 @@ function openReading() {
       );
     };
     add('unknown, found and ended', 0, unknownMilliseconds);
-    const merged = mergedSpans(waits);
-    for (const run of [...over, ...open.values()]) explainRun(run, pools.get(run.pool), merged, add);
+    const stillWaiting = [...waiting.values()].map((from) => ({ from, to: until }));
+    const beside = { waits: mergedSpans([...waits, ...stillWaiting]), away };
+    for (const run of [...over, ...open.values()]) explainRun(run, pools.get(run.pool), beside, add);
     const seconds = Object.fromEntries([...milliseconds].map(([paidFor, sum]) => [paidFor, sum / 1000]));
     return { seconds, unexplained };
   }
 }
 
+/** What was there beside a run: work that waited, and whiles without a server. */
+type Beside = Readonly<{ waits: readonly Span[]; away: readonly Span[] }>;
+
 type Add = (paidFor: PaidFor, from: number, to: number, about?: Run, why?: string) => void;
 
-function explainRun(run: Run, pool: Pool | undefined, waits: readonly Span[], add: Add): void {
+function explainRun(run: Run, pool: Pool | undefined, beside: Beside, add: Add): void {
   const { turns, ended, ending, created } = run;
   if (pool === undefined) return add('unexplained', created, ended, run, 'its pool is not in the log');
   const endingAt = Math.min(ended, ending?.at ?? Infinity);
@@ -173,34 +207,36 @@ function explainRun(run: Run, pool: Pool | undefined, waits: readonly Span[], ad
     // A task that still ran ends before the instance does.
     const until = Math.max(from, Math.min(to, endingAt));
     if (does === 'silent') add('silent', from, until);
-    if (does === 'booting') explainBoot(run, pool, { from, to: until }, add);
+    if (does === 'booting') explainBoot(run, pool, { from, to: until }, beside, add);
     const isDone = pool.isEphemeral && turns.slice(0, index).some((earlier) => earlier.does === 'busy');
-    if (does === 'idle' && isDone) explainDone(run, { from, to: until }, add);
-    else if (does === 'idle') explainIdle(run, pool, { from, to: until }, waits, add);
-    explainEnd(run, { from: until, to }, add);
+    if (does === 'idle' && isDone) explainDone(run, { from, to: until }, beside, add);
+    else if (does === 'idle') explainIdle(run, pool, { from, to: until }, beside, add);
+    explainEnd(run, { from: until, to }, beside, add);
   }
 }
 
-function explainBoot(run: Run, { limits }: Pool, { from, to }: Span, add: Add): void {
+function explainBoot(run: Run, { limits }: Pool, { from, to }: Span, { away }: Beside, add: Add): void {
   const late = from + maxBootSeconds(limits) * 1000;
+  const due = afterServed(late, DECIDED_MILLISECONDS, away);
   add('booting', from, Math.min(to, late));
-  add('its end is about to be decided', late, Math.min(to, late + DUE_MILLISECONDS));
-  add('unexplained', late + DUE_MILLISECONDS, to, run, 'it boots for longer than its pool gives it');
+  add('its end is about to be decided', late, Math.min(to, due));
+  add('unexplained', due, to, run, 'it boots for longer than its pool gives it');
 }
 
-function explainDone(run: Run, { from, to }: Span, add: Add): void {
-  add('its end is about to be decided', from, Math.min(to, from + DUE_MILLISECONDS));
-  add('unexplained', from + DUE_MILLISECONDS, to, run, 'it has run its one task');
+function explainDone(run: Run, { from, to }: Span, { away }: Beside, add: Add): void {
+  const due = afterServed(from, DECIDED_MILLISECONDS, away);
+  add('its end is about to be decided', from, Math.min(to, due));
+  add('unexplained', due, to, run, 'it has run its one task');
 }
 
-function explainEnd(run: Run, { from, to }: Span, add: Add): void {
+function explainEnd(run: Run, { from, to }: Span, { away }: Beside, add: Add): void {
   if (run.ending === undefined || to <= from) return;
-  const due = run.isEndRefused ? to : Math.min(to, from + DUE_MILLISECONDS);
+  const due = run.isEndRefused ? to : Math.min(to, afterServed(from, CALLED_MILLISECONDS, away));
   add(`ending: ${run.ending.code}`, from, due);
   add('unexplained', due, to, run, `it is to end (${run.ending.code}), and nobody says why it does not`);
 }
 
-function explainIdle(run: Run, pool: Pool, span: Span, waits: readonly Span[], add: Add): void {
+function explainIdle(run: Run, pool: Pool, span: Span, { waits, away }: Beside, add: Add): void {
   let from = span.from;
   // Where work waits beside it for so long that it should have been given it, no other reason counts.
   for (let index = firstAfter(waits, span.from, ({ to }) => to); index < waits.length; index += 1) {
@@ -208,28 +244,36 @@ function explainIdle(run: Run, pool: Pool, span: Span, waits: readonly Span[], a
     if (wait === undefined || wait.from >= span.to) break;
     const begun = Math.max(wait.from, span.from);
     const end = Math.min(wait.to, span.to);
-    if (end - begun <= DUE_MILLISECONDS) continue;
-    explainUnused(run, pool, { from, to: begun }, span.from, add);
+    if (end <= afterServed(begun, HANDED_OVER_MILLISECONDS, away)) continue;
+    explainUnused(run, pool, { from, to: begun }, span.from, away, add);
     add('unexplained', begun, end, run, 'it idles beside work that waits');
     from = end;
   }
-  explainUnused(run, pool, { from, to: span.to }, span.from, add);
+  explainUnused(run, pool, { from, to: span.to }, span.from, away, add);
 }
 
-function explainUnused(run: Run, { limits, decisions }: Pool, { from, to }: Span, since: number, add: Add): void {
+function explainUnused(
+  run: Run,
+  { limits, decisions }: Pool,
+  { from, to }: Span,
+  since: number,
+  away: readonly Span[],
+  add: Add,
+): void {
   const graceEnd = since + limits.max_idle_seconds * 1000;
   add('within max_idle_seconds', from, Math.min(to, graceEnd));
   // From then on the decision in force has to say why it is there.
   let at = Math.max(from, graceEnd);
-  let due = graceEnd + DUE_MILLISECONDS;
+  let due = afterServed(graceEnd, DECIDED_MILLISECONDS, away);
   while (at < to) {
     const { decision, until } = inForce(decisions, at);
     const end = Math.min(to, until);
     // Decided, it is asked for; a record of that which failed is made after the next decision.
-    if (decision?.terminations.some(({ worker }) => worker === run.worker)) due = decision.at + DUE_MILLISECONDS;
+    if (decision?.terminations.some(({ worker }) => worker === run.worker))
+      due = afterServed(decision.at, DECIDED_MILLISECONDS, away);
     if (decision !== undefined && isNeeded(decision)) {
       add('needed by pending work', at, end);
-      due = end + DUE_MILLISECONDS;
+      due = afterServed(end, DECIDED_MILLISECONDS, away);
     } else {
       add('its end is about to be decided', at, Math.min(end, due));
       const why = `the decision of ${decision?.decidedAt ?? 'nobody'} says ${decision?.nothing?.code ?? 'nothing of it'}`;
@@ -251,6 +295,17 @@ function inForce(
 ): Readonly<{ decision: Decision | undefined; until: number }> {
   const next = firstAfter(decisions, at, (decision) => decision.at);
   return { decision: decisions[next - 1], until: decisions[next]?.at ?? Infinity };
+}
+
+/** The instant by which a server has run for so long. */
+function afterServed(from: number, milliseconds: number, away: readonly Span[]): number {
+  let after = from + milliseconds;
+  for (let index = firstAfter(away, from, ({ to }) => to); index < away.length; index += 1) {
+    const span = away[index];
+    if (span === undefined || span.from >= after) break;
+    after += span.to - Math.max(span.from, from);
+  }
+  return after;
 }
 
 /** The place of the first whose instant is later, of some in the order of their instants. */

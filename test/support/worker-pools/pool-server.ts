@@ -13,6 +13,8 @@ import type { TestApplication } from '../test-application.ts';
 export type PoolServer = Readonly<{
   /** Lets time pass in steps of so many seconds, and everything happen that follows from it. */
   pass: (seconds: number, step?: number) => Promise<void>;
+  /** Something goes on that takes real time: none passes meanwhile. */
+  isBusy: () => boolean;
   /** Waits until nothing happens any more without time passing. */
   settle: () => Promise<void>;
   aggregates: ReturnType<typeof openAggregates>;
@@ -32,6 +34,7 @@ export async function startPoolServer(
 ): Promise<PoolServer> {
   const { store, readModels, clock, ids, log, anotherProcess } = application;
   const { secrets, isReading } = watched(application.secrets);
+  const isWorking = (): boolean => isBusy() || isReading();
   const config = readConfig({ PUBLIC_URL: 'https://edgeward.example', SCHEDULER_INTERVAL: 'PT1M' });
   const aggregates = anotherProcess();
   const views = openViews({ store, readModels, clock, log });
@@ -82,13 +85,14 @@ export async function startPoolServer(
     for (let quietTurns = 0; quietTurns < QUIET_TURNS; quietTurns += 1) {
       await new Promise((resolve) => void setImmediate(resolve));
       const end = await store.end();
-      if (end !== last || projector.position() < end || isBusy() || isReading()) quietTurns = 0;
+      if (end !== last || projector.position() < end || isWorking()) quietTurns = 0;
       last = end;
     }
   };
   return {
     aggregates,
     views,
+    isBusy: isWorking,
     settle,
     pass: async (seconds, step = 1) => {
       for (let passed = 0; passed < seconds; passed += step) {
