@@ -155,7 +155,7 @@ export type Config = Readonly<{
   /** Between two looks at all routers; zero: they are never looked at. */
   driftIntervalMilliseconds: number;
   /** After the first failed try, the second, …; the last one repeats. */
-  commitRetryMilliseconds: readonly number[];
+  commitRetryDelaysMilliseconds: readonly number[];
   synchronousTimeoutMilliseconds: number;
   webhookRetries: number;
   webhookRetryDelayMilliseconds: number;
@@ -217,7 +217,7 @@ export function readConfig(variables: Readonly<Record<string, string | undefined
     deployTimeoutMilliseconds: value.DEPLOY_TIMEOUT,
     regionConcurrency: value.REGION_CONCURRENCY,
     driftIntervalMilliseconds: value.DRIFT_INTERVAL,
-    commitRetryMilliseconds: value.COMMIT_RETRY_DELAYS,
+    commitRetryDelaysMilliseconds: value.COMMIT_RETRY_DELAYS,
     synchronousTimeoutMilliseconds: value.SYNCHRONOUS_TIMEOUT,
     webhookRetries: value.WEBHOOK_RETRIES,
     webhookRetryDelayMilliseconds: value.WEBHOOK_RETRY_DELAY,

@@ -37,7 +37,7 @@ export function ipControlProcesses(config: Config): readonly RegisteredProcess[]
       quietPeriod({
         quietMilliseconds: config.quietPeriodMilliseconds,
         quietMillisecondsMax: config.quietPeriodMillisecondsMax,
-        retryMilliseconds: config.commitRetryMilliseconds,
+        retryMilliseconds: config.commitRetryDelaysMilliseconds,
       }),
       ({ aggregates, ids }: ProcessTools) => performRequestCommit(aggregates.customers, ids),
       { concurrency: REQUESTS_MAX, everyMilliseconds: config.schedulerIntervalMilliseconds },

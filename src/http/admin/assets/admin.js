@@ -160,12 +160,14 @@ function moveInRows(step) {
 }
 
 function showKeys() {
-  const told = [make('dt', {}, 'j k'), make('dd', {}, 'Next and previous row')];
+  const told = [];
+  if (document.querySelector('[data-press=j], [data-press=k]') === null)
+    told.push(make('dt', {}, 'j k'), make('dd', {}, 'Next and previous row'));
   for (const pressed of document.querySelectorAll('[data-press]')) {
     const meaning = pressed.textContent || (pressed.labels?.[0]?.textContent ?? '');
     told.push(make('dt', {}, pressed.dataset.press), make('dd', {}, meaning));
   }
-  const box = make('dialog', { id: 'keys', onclose: () => box.remove() }, make('dl', {}, ...told));
+  const box = make('dialog', { id: 'keys', ariaLabel: 'Keys', onclose: () => box.remove() }, make('dl', {}, ...told));
   document.body.append(box);
   box.showModal();
 }

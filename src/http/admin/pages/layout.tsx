@@ -77,7 +77,7 @@ export function Layout({ frame, page }: Readonly<{ frame: Frame; page: Page }>):
         <meta name="color-scheme" content="light dark" />
         <meta name="robots" content="noindex" />
         <meta name="htmx-config" content={HTMX} />
-        <title>{`${page.title} · edgeward`}</title>
+        <title>{titleOf(page)}</title>
         <link rel="icon" href={assets.logo} type="image/svg+xml" />
         <link rel="stylesheet" href={assets.style} />
         {principal === undefined ? null : <script src={assets.htmx} defer />}
@@ -98,6 +98,12 @@ export function Layout({ frame, page }: Readonly<{ frame: Frame; page: Page }>):
       </body>
     </html>
   );
+}
+
+/** What tells the tabs of a browser apart: the page, and the thing that it is a part of. */
+function titleOf({ title, crumbs }: Page): string {
+  const thing = crumbs?.at(-1)?.name;
+  return thing === undefined ? `${title} · edgeward` : `${title} · ${thing} · edgeward`;
 }
 
 function Head({ principal, logo }: Readonly<{ principal: AdminPrincipal; logo: string }>): JSX.Element {

@@ -32,6 +32,15 @@ export function CommitBadge({ commit }: Readonly<{ commit: CommitView }>): JSX.E
   return <Badge state="busy">deploying</Badge>;
 }
 
+/** Where a list is compared with what the routers of its region hold. */
+export function differenceAt({
+  customerId,
+  regionId,
+  list,
+}: Pick<CommitView, 'customerId' | 'regionId' | 'list'>): string {
+  return `/admin/commits/diff?customer=${customerId}&region=${regionId}&list=${list}`;
+}
+
 /** How long a commit has taken, of which the end is known. */
 export function durationText({ requestedAt, completedAt }: CommitView): string | null {
   if (completedAt === null) return null;

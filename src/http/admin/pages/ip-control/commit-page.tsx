@@ -12,7 +12,7 @@ import { ActionButton } from '../parts/form.tsx';
 import { Live } from '../parts/live.tsx';
 import { type Column, Table } from '../parts/table.tsx';
 import { Code, count, countOf, exact, When } from '../parts/text.tsx';
-import { CommitBadge, commitReason, durationText } from './commit-list.tsx';
+import { CommitBadge, commitReason, differenceAt, durationText } from './commit-list.tsx';
 import { OutcomeBadge } from './router-page.tsx';
 import { routerAt } from './region-pages.tsx';
 
@@ -70,7 +70,7 @@ export function commitPage(view: CommitPageView): Page {
           {mayRun && commit.view.status !== 'success' ? (
             <RunButton of={{ customerId, regionId, list }} label="Try now" />
           ) : null}
-          <a class="button" href={`/admin/commits/diff?customer=${customerId}&region=${regionId}&list=${list}`}>
+          <a class="button" href={differenceAt(commit.view)}>
             Difference now
           </a>
         </div>

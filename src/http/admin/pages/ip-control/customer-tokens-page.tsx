@@ -6,7 +6,8 @@ import { epochMilliseconds } from '../../../../domain/instants.ts';
 import type { Page } from '../page.ts';
 import { Badge } from '../parts/badge.tsx';
 import { ActionButton, Check, Field, Form, type FormErrors } from '../parts/form.tsx';
-import { Filter, List, type ListQuery } from '../parts/list.tsx';
+import { Filter, List, listAddress, type ListQuery } from '../parts/list.tsx';
+import { Live } from '../parts/live.tsx';
 import type { Column } from '../parts/table.tsx';
 import { Code, Short, When } from '../parts/text.tsx';
 import { CustomerTabs, Once } from './customer-page.tsx';
@@ -34,6 +35,19 @@ export function customerTokensPage(view: CustomerTokensView): Page {
   const { customerId, name } = customer;
   const base = `/admin/customers/${customerId}`;
   const path = `${base}/tokens`;
+  const table = (
+    <List
+      path={path}
+      query={query}
+      holds={({ label, prefix, tokenId }) => [label, prefix ?? '', tokenId]}
+      noun="token"
+      caption={`Tokens of ${name}`}
+      columns={[...columnsAt(now), ...(mayIssue ? [actionsColumn(base)] : [])]}
+      rows={tokens}
+      keyOf={({ tokenId }) => tokenId}
+      empty="No tokens: the customer can't use the API until one is issued."
+    />
+  );
   return {
     title: 'Tokens',
     crumbs: [
@@ -41,6 +55,7 @@ export function customerTokensPage(view: CustomerTokensView): Page {
       { name, href: base },
     ],
     ...(Object.keys(errors).length > 0 ? { status: 422 } : {}),
+    parts: { 'token-list': table },
     body: (
       <>
         <CustomerTabs customerId={customerId} path={path} />
@@ -48,17 +63,9 @@ export function customerTokensPage(view: CustomerTokensView): Page {
         <div class="bar">
           <Filter path={path} query={query} label="Label, beginning or id" />
         </div>
-        <List
-          path={path}
-          query={query}
-          holds={({ label, prefix, tokenId }) => [label, prefix ?? '', tokenId]}
-          noun="token"
-          caption={`Tokens of ${name}`}
-          columns={[...columnsAt(now), ...(mayIssue ? [actionsColumn(base)] : [])]}
-          rows={tokens}
-          keyOf={({ tokenId }) => tokenId}
-          empty="No tokens: the customer can't use the API until one is issued."
-        />
+        <Live id="token-list" topic={`customer:${customerId}`} at={listAddress(path, query.fields, {})}>
+          {table}
+        </Live>
         {mayIssue ? (
           <>
             <h2>Issue a token</h2>

@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import type { ListDifference, RouterDifference } from '../../../../application/ip-control/commit-difference.ts';
 import type { Page } from '../page.ts';
-import { Badge } from '../parts/badge.tsx';
+import { Badge, Note } from '../parts/badge.tsx';
 import { Choice, Field, type FormErrors } from '../parts/form.tsx';
 import { Code, count, countOf } from '../parts/text.tsx';
 import { COMMITS, RunButton } from './commit-page.tsx';
@@ -29,6 +29,7 @@ export function differencePage(view: DifferencePageView): Page {
     body: (
       <>
         <Question {...view} />
+        {errors[''] === undefined ? null : <Note state="bad">{errors['']}</Note>}
         {found === undefined ? (
           <p class="dim">Routers are asked for what they hold, and nothing is changed by looking.</p>
         ) : (

@@ -67,7 +67,7 @@ function Tiles({ overview, now }: OverviewView): JSX.Element {
           `${count(waiting)} on the way`
         ) : (
           <>
-            {worst.customer} in {worst.region}
+            <a href={`/admin/customers/${worst.change.customerId}`}>{worst.customer}</a> in {worst.region}
           </>
         )}
       </Tile>
@@ -110,7 +110,7 @@ function Tiles({ overview, now }: OverviewView): JSX.Element {
           `${count(webhooks.owed)} to be told`
         ) : (
           <>
-            <a href={`/admin/customers/${webhooks.worst.customerId}`}>{webhooks.worst.customer}</a>,{' '}
+            <a href={`/admin/customers/${webhooks.worst.customerId}/webhook`}>{webhooks.worst.customer}</a>,{' '}
             <When at={webhooks.worst.since} now={now} />
           </>
         )}

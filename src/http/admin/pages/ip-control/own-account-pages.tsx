@@ -4,11 +4,14 @@ import { encode } from 'uqr';
 import type { AdminSession } from '../../../../commands/ip-control/administrator-state.ts';
 import type { AdministratorView } from '../../../../projections/ip-control/administrator-view.ts';
 import { Tabs } from '../layout.tsx';
-import type { Page } from '../page.ts';
+import type { Crumb, Page } from '../page.ts';
 import { Badge } from '../parts/badge.tsx';
 import { ActionButton, Field, Form, type FormErrors } from '../parts/form.tsx';
 import { Code, When } from '../parts/text.tsx';
 import { AccountFacts, SessionTable } from './account-pages.tsx';
+
+/** The way to a page of the own account. */
+export const OWN_ACCOUNT: Crumb = { name: 'Your account', href: '/admin/account' };
 
 /** The pages of the own account. */
 export function OwnTabs({ path }: Readonly<{ path: string }>): JSX.Element {
@@ -50,6 +53,7 @@ export function ownAccountPage({
 export function passwordPage({ isTemporary, errors }: Readonly<{ isTemporary: boolean; errors: FormErrors }>): Page {
   return {
     title: 'Your password',
+    ...(isTemporary ? {} : { crumbs: [OWN_ACCOUNT] }),
     ...(Object.keys(errors).length > 0 ? { status: 422 } : {}),
     body: (
       <>
@@ -99,6 +103,7 @@ export type SecondFactorView =
 export function ownSecondFactorPage(view: SecondFactorView): Page {
   return {
     title: 'Second factor',
+    crumbs: [OWN_ACCOUNT],
     ...(view.kind === 'new' && Object.keys(view.errors).length > 0 ? { status: 422 } : {}),
     body: (
       <>

@@ -10,7 +10,7 @@ import { fieldOf, notFoundPage, type Page, type PageAnswer, type PageAsk, type P
 import { Check, Field, Form, type FormErrors } from '../parts/form.tsx';
 import { AdminTokenTable } from './account-pages.tsx';
 import { Once } from './customer-page.tsx';
-import { OwnTabs } from './own-account-pages.tsx';
+import { OWN_ACCOUNT, OwnTabs } from './own-account-pages.tsx';
 
 export type OwnTokensDependencies = Pick<Application, 'administrators' | 'clock' | 'ids' | 'catchUp'> &
   Readonly<{
@@ -117,6 +117,7 @@ type OwnTokensView = Readonly<{
 export function ownTokensPage({ tokens, scopes, values, errors, now, issued }: OwnTokensView): Page {
   return {
     title: 'Your API tokens',
+    crumbs: [OWN_ACCOUNT],
     ...(Object.keys(errors).length > 0 ? { status: 422 } : {}),
     body: (
       <>

@@ -11,6 +11,7 @@ import { ActionButton, Form } from '../parts/form.tsx';
 import { Live } from '../parts/live.tsx';
 import { type Column, Table } from '../parts/table.tsx';
 import { Code, count, countOf, exact, When } from '../parts/text.tsx';
+import { differenceAt } from './commit-list.tsx';
 import { REGIONS, routerAt, RouterState } from './region-pages.tsx';
 
 /** What was asked for on this page, by its number; `undefined` as long as nothing is known of it. */
@@ -219,6 +220,12 @@ function outcomeColumns(now: Temporal.Instant): readonly Column<ListOutcome>[] {
     { key: 'prefixes', name: 'Prefixes', isNumber: true, cell: ({ commit }) => commit.view.content?.prefixes ?? null },
     { key: 'milliseconds', name: 'ms', isNumber: true, cell: ({ outcome }) => outcome.milliseconds },
     { key: 'because', name: 'Because', cell: ({ outcome }) => outcome.because ?? null },
+    {
+      key: 'difference',
+      name: 'Difference',
+      isHeadingHidden: true,
+      cell: ({ commit: { view } }) => <a href={differenceAt(view)}>Difference now</a>,
+    },
   ];
 }
 
@@ -277,6 +284,18 @@ function whatOf(event: RecordedEvent<RegionEvent>): JSX.Element | string | null 
 /** Asks once more before lists of no customer are removed from a router. */
 export function prunePage({ region, router }: Pick<RouterHistory, 'region' | 'router'>): Page {
   const base = routerAt(region.regionId, router.router);
+  if (router.unowned.length === 0) {
+    return {
+      title: 'No lists of no customer',
+      crumbs: routerCrumbs({ region, router }),
+      body: (
+        <p class="empty">
+          Every list with our prefix on {router.router} belongs to a customer, as it was last seen. Others are found by{' '}
+          <a href={base}>a check</a>.
+        </p>
+      ),
+    };
+  }
   return {
     title: `Remove ${countOf(router.unowned.length, 'list')} of no customer`,
     crumbs: routerCrumbs({ region, router }),

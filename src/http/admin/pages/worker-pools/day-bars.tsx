@@ -4,6 +4,8 @@ import { countOf } from '../parts/text.tsx';
 import { hours } from './pool-parts.tsx';
 
 const [STEP, BAR, HEIGHT, LABELS] = [14, 11, 64, 18];
+/** A tenth of an hour: shorter times are rounded to nothing. */
+const SHOWN_SECONDS_MIN = 360;
 
 /** The hours of instances by day as bars; the tallest one says how many they are, and those who don't see them are told each day. */
 export function DayBars({ days }: Readonly<{ days: readonly PoolDay[] }>): JSX.Element {
@@ -12,7 +14,7 @@ export function DayBars({ days }: Readonly<{ days: readonly PoolDay[] }>): JSX.E
   const most = Math.max(...used.map(({ used_seconds: seconds }) => seconds));
   if (used.length === 0 || first === undefined || last === undefined)
     return <p class="empty">Nothing has run in the last {countOf(days.length, 'day')}: each day will be a bar here.</p>;
-  const told = used.map(({ day, used_seconds: seconds }) => `${day}: ${hours(seconds)} h`);
+  const told = used.map(({ day, used_seconds: seconds }) => `${day}: ${length(seconds)}`);
   const [width, height] = [days.length * STEP, LABELS + HEIGHT + LABELS];
   return (
     <svg
@@ -23,12 +25,12 @@ export function DayBars({ days }: Readonly<{ days: readonly PoolDay[] }>): JSX.E
       role="img"
       aria-label={`Hours of instances a day. ${told.join(', ')}`}
     >
-      <text y="12">{`${hours(most)} h`}</text>
+      <text y="12">{length(most)}</text>
       {days.map(({ day, used_seconds: seconds }, at) => {
         const tall = seconds === 0 ? 0 : Math.max(1, Math.round((seconds / most) * HEIGHT));
         return (
           <rect key={day} x={at * STEP} y={LABELS + HEIGHT - tall} width={BAR} height={tall}>
-            <title>{`${day}: ${hours(seconds)} h`}</title>
+            <title>{`${day}: ${length(seconds)}`}</title>
           </rect>
         );
       })}
@@ -39,4 +41,9 @@ export function DayBars({ days }: Readonly<{ days: readonly PoolDay[] }>): JSX.E
       </text>
     </svg>
   );
+}
+
+/** A bar that can be seen is never said to be nothing. */
+function length(seconds: number): string {
+  return seconds > 0 && hours(seconds) === hours(0) ? `less than ${hours(SHOWN_SECONDS_MIN)} h` : `${hours(seconds)} h`;
 }

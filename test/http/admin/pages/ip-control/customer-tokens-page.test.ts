@@ -58,6 +58,13 @@ test('a token is issued that ends, may only read, and is of use from some networ
     assert.ok(text.includes(part), part);
 });
 
+test('the list is fetched alone when the customer has changed, and holds no field', async ({ pages: { client } }) => {
+  assert.match((await client.get(PATH)).text, 'data-live="customer:1"');
+  const { text } = await client.get(PATH, { 'hx-request': 'true', 'hx-target': 'token-list' });
+  assert.match(text, /^<div class="scroll"[\s\S]*>ci</);
+  assert.not.match(text, /<html|<input|<select/);
+});
+
 test('a token is disabled, enabled and revoked', async ({ pages }) => {
   const { client } = pages;
   const id = (await only(pages))?.tokenId;

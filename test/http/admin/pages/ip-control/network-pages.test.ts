@@ -118,6 +118,10 @@ test('what a commit would change is compared with the routers; it is deployed no
 
 test('a router is tested and checked; drift is seen, put right, and told', async () => {
   assert.match(await sent(otto, `${ROUTER}/test`), /It answers, and takes our lists/);
+  const { text } = await iris.get(ROUTER);
+  assert.match(text, '<title>edge1 · eu-west · edgeward</title>', 'the tab of a browser says which router it is');
+  const difference = '/admin/commits/diff?customer=1&region=1&list=BLACKHOLE';
+  assert.ok(text.replaceAll('&amp;', '&').includes(`href="${difference}"`), 'each list is one step from what differs');
   assert.match(await sent(otto, `${ROUTER}/repair`, { repair: 'false' }), /left alone/);
   writeFileSync(join(folder, 'Svc-ACME-BLACKHOLE'), '198.51.100.0/24\n');
   const checked = async (): Promise<string> => {
@@ -137,7 +141,10 @@ test('a router is tested and checked; drift is seen, put right, and told', async
   assert.not.match((await iris.get(ROUTER)).text, /Check now|Turn repair/, 'an auditor only looks');
 });
 
-test('lists of no customer are named before they are removed', async () => {
+test('lists of no customer are named before they are removed; where there are none, nothing is offered', async () => {
+  const nothing = (await otto.get(`${ROUTER}/prune`)).text;
+  assert.match(nothing, /Every list with our prefix on edge1 belongs to a customer/);
+  assert.not.match(nothing, /Remove them/);
   writeFileSync(join(folder, 'Svc-NOBODY-BLACKHOLE'), '198.51.100.0/24\n');
   await otto.post(`${ROUTER}/check`, {});
   await waitUntil('they are seen', async () => /of no customer/.test((await otto.get('/admin/regions/1')).text));

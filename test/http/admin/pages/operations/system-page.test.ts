@@ -29,7 +29,7 @@ test('of a server that runs it shows what is in force, without passwords', async
   await client.logIn('ada', made.password);
   const { text } = await client.get('/admin/system');
   assert.match(text, /<code>QUIET_PERIOD<\/code><\/td><td><code>PT300S<\/code>/);
-  assert.match(text, /<code>COMMIT_RETRY<\/code><\/td><td><code>PT\d+S, PT/);
+  assert.match(text, /<code>COMMIT_RETRY_DELAYS<\/code><\/td><td><code>PT\d+S, PT/);
   assert.ok(text.includes('<td>customers</td>'));
   await client.close();
   await edgeward.remove();

@@ -185,6 +185,12 @@ test('a pool called new has its page like any other; where there is none, links 
   assert.is((await client.post('/admin/worker-pools/new/delete', {})).status, 303);
 });
 
+test('a day of a minute has a bar, and is not said to be nothing', () => {
+  const bars = render(DayBars({ days: [{ day: '2026-11-28', used_seconds: 60 }] }));
+  assert.match(bars, 'less than 0.1 h</text>');
+  assert.match(bars, '2026-11-28: less than 0.1 h');
+});
+
 test('the hours of each day are bars, and are told to those who do not see them', () => {
   const html = render(
     DayBars({
