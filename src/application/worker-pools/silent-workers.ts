@@ -53,7 +53,8 @@ async function judge(
   if (view.phase !== 'ready' && task === null) return;
   const heard = lastHeard(worker);
   if (heard === undefined && areShared) return;
-  const silent = clock.monotonicMilliseconds() - Math.max(heard ?? begun, begun);
+  const now = clock.monotonicMilliseconds();
+  const silent = now - Math.max(heard ?? begun, begun);
   // Nearly all are heard, and need no closer look.
   if (silent < SUSPECT_MILLISECONDS && silentSince === null) return;
   // Only those that report to the service can fall silent: they have a token.
@@ -62,6 +63,8 @@ async function judge(
   const context = { actor: 'system:silent-workers', requestId: `silence/${worker}` };
   const at = clock.nowText();
   if (silent < SUSPECT_MILLISECONDS) {
+    // A server that has just begun to lead has not heard it yet.
+    if (heard === undefined || now - heard >= SUSPECT_MILLISECONDS) return;
     await workers.handle(worker, { type: 'RecordHeard', data: { at } }, context);
     return;
   }

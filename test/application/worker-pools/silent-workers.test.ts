@@ -12,23 +12,30 @@ type Scene = Readonly<{
   hear: (worker: string) => void;
   /** How often the providers were asked. */
   asked: () => number;
+  /** Another server begins to lead, which has heard of nobody. */
+  takeOver: () => void;
 }>;
 
 /** A server judges silence from now on. `areShared`: others hear of workers as well. */
 async function judged(work: (scene: Scene) => Promise<void>, areShared = false): Promise<void> {
   const application = await openTestApplication();
   const { clock, log } = application;
-  const heard = new Map<string, number>();
-  const stop = new AbortController();
+  let heard = new Map<string, number>();
+  let stop = new AbortController();
   let asked = 0;
+  let judging: Promise<unknown> = Promise.resolve();
+  const lastHeard = (worker: string): number | undefined => heard.get(worker);
+  const lead = (): void => {
+    const { signal } = stop;
+    const dependencies = { ...application, clock, log, lastHeard, areShared };
+    judging = Promise.all([judging, judgeSilence(dependencies, () => void (asked += 1), signal, signal)]);
+  };
   try {
     await foundPool(application);
     await runningWorker(application, 'spot-001', 'spot');
     await runningWorker(application, 'builder', null);
     await application.catchUp();
-    const lastHeard = (worker: string): number | undefined => heard.get(worker);
-    const dependencies = { ...application, clock, log, lastHeard, areShared };
-    const judging = judgeSilence(dependencies, () => void (asked += 1), stop.signal, stop.signal);
+    lead();
     await work({
       application,
       pass: async (seconds) => {
@@ -41,6 +48,12 @@ async function judged(work: (scene: Scene) => Promise<void>, areShared = false):
       },
       hear: (worker) => void heard.set(worker, clock.monotonicMilliseconds()),
       asked: () => asked,
+      takeOver: () => {
+        stop.abort();
+        stop = new AbortController();
+        heard = new Map();
+        lead();
+      },
     });
     stop.abort();
     await judging;
@@ -112,6 +125,21 @@ test('a worker that is heard again is suspect no more, and its silence counts fr
     assert.equal([isSilent, ending], [true, null]);
     await pass(60);
     assert.is((await seen(application, 'spot-001')).ending, 'silent');
+  }));
+
+test('who is silent stays so under a server that begins to lead, until it is heard or given up', () =>
+  judged(async ({ application, pass, hear, takeOver }) => {
+    await pass(70);
+    takeOver();
+    await pass(40);
+    assert.is((await seen(application, 'spot-001')).isSilent, true);
+    hear('builder');
+    await pass(10);
+    assert.is((await seen(application, 'builder')).isSilent, false);
+    await pass(230);
+    assert.is((await seen(application, 'spot-001')).ending, null);
+    await pass(40);
+    assert.equal(await seen(application, 'spot-001'), { isSilent: true, task: 'task-of-spot-001', ending: 'silent' });
   }));
 
 test('a worker that reports every twenty seconds is left alone', () =>
