@@ -199,6 +199,16 @@ test('while no server runs nothing falls due, and what was due is due by so much
   assert.is((await explainedIn({ away: [before, after], until: Infinity }, ...idle)).seconds.unexplained, 60);
 });
 
+test('a silent worker is explained until it can be given up, by a server that may have begun after that', async () => {
+  const silent: Told = { type: 'WorkerFellSilent', data: { ...of, at: at('00:03:00') } };
+  const log = [pool(), ...READY, silent, gone('00:15:00')];
+  assert.is((await explained(...log)).seconds.unexplained, 6 * 60);
+  const away = [between('00:08:00', '00:10:00')];
+  const { seconds, unexplained } = await explainedIn({ away, until: Infinity }, ...log);
+  assert.is(seconds.silent, 12 * 60);
+  assert.equal(unexplained, []);
+});
+
 test('of a log that grows on, what runs and what waits is judged so far', async () => {
   const log = [pool(), ...READY, submitted('00:03:00')];
   const until = (time: string) => explainedIn({ away: [], until: epochMilliseconds(at(time)) }, ...log);

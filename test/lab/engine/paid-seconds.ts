@@ -19,7 +19,7 @@ export type PaidFor =
   | 'needed by pending work'
   /** It might end, and what decides that was about to. */
   | 'its end is about to be decided'
-  /** Nothing had been heard of it. */
+  /** Nothing had been heard of it, for less than it takes to be given up. */
   | 'silent'
   /** Its end was asked for, with the reason that the event has. */
   | `ending: ${string}`
@@ -66,6 +66,8 @@ type Pool = { limits: PoolRecord['limits']; readonly isEphemeral: boolean; reado
 const DECIDED_MILLISECONDS = 120_000;
 /** Between an end that is wanted and the provider's: a call that hangs is waited for two minutes. */
 const CALLED_MILLISECONDS = 180_000;
+/** Between silence and the end of who stays silent, from a server's start at the earliest: five minutes, and looks whose records fail. */
+const GIVEN_UP_MILLISECONDS = 360_000;
 /** Between work that waits beside an idle worker and its start: workers ask for it each minute. */
 const HANDED_OVER_MILLISECONDS = 120_000;
 
@@ -206,7 +208,7 @@ function explainRun(run: Run, pool: Pool | undefined, beside: Beside, add: Add):
     }
     // A task that still ran ends before the instance does.
     const until = Math.max(from, Math.min(to, endingAt));
-    if (does === 'silent') add('silent', from, until);
+    if (does === 'silent') explainSilence(run, { from, to: until }, beside, add);
     if (does === 'booting') explainBoot(run, pool, { from, to: until }, beside, add);
     const isDone = pool.isEphemeral && turns.slice(0, index).some((earlier) => earlier.does === 'busy');
     if (does === 'idle' && isDone) explainDone(run, { from, to: until }, beside, add);
@@ -227,6 +229,13 @@ function explainDone(run: Run, { from, to }: Span, { away }: Beside, add: Add): 
   const due = afterServed(from, DECIDED_MILLISECONDS, away);
   add('its end is about to be decided', from, Math.min(to, due));
   add('unexplained', due, to, run, 'it has run its one task');
+}
+
+function explainSilence(run: Run, { from, to }: Span, { away }: Beside, add: Add): void {
+  let due = from + GIVEN_UP_MILLISECONDS;
+  for (const span of away) if (span.to > from && span.from < due) due = span.to + GIVEN_UP_MILLISECONDS;
+  add('silent', from, Math.min(to, due));
+  add('unexplained', due, to, run, 'it is silent, and nobody gives it up');
 }
 
 function explainEnd(run: Run, { from, to }: Span, { away }: Beside, add: Add): void {
