@@ -40,6 +40,8 @@ const PROGRAM = testProgram('test/lab/engine/engine-process');
 export function loadServer(askProvider: (call: unknown) => Promise<unknown>): LoadedServer {
   const child = spawn(process.execPath, PROGRAM, {
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    // Who interrupts the run from a terminal does not interrupt its servers.
+    detached: true,
   });
   const calls = openCalls(
     // What is sent to one that was just killed is lost.
