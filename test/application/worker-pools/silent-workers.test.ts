@@ -134,9 +134,9 @@ test('who is silent stays so under a server that begins to lead, until it is hea
     await pass(40);
     assert.is((await seen(application, 'spot-001')).isSilent, true);
     hear('builder');
-    await pass(10);
+    await pass(20);
     assert.is((await seen(application, 'builder')).isSilent, false);
-    await pass(230);
+    await pass(220);
     assert.is((await seen(application, 'spot-001')).ending, null);
     await pass(40);
     assert.equal(await seen(application, 'spot-001'), { isSilent: true, task: 'task-of-spot-001', ending: 'silent' });
