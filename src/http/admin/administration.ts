@@ -10,7 +10,7 @@ import type { Outage } from '../app.ts';
 import { explain, problems, VIEWS_CATCH_UP } from '../problems.ts';
 import { contextOfPrincipal, mayDo, scopeMissing } from './access.ts';
 import type { Assets } from './assets.ts';
-import type { Signer } from './cookies.ts';
+import { cookieOf, type Signer } from './cookies.ts';
 import { type OwnOrigin, requireOwnPages } from './csrf.ts';
 import { evidenceViewer } from './evidence-viewer.tsx';
 import { secureHeaders } from './headers.ts';
@@ -82,7 +82,7 @@ function pageHandler(page: PageRoute, dependencies: AdministrationDependencies, 
     const isFragment = request.get('hx-request') !== undefined;
     const loggedIn = await sessions.of(request, response, !isFragment);
     if (loggedIn === undefined) {
-      sendToLogin(request, response);
+      await sendToLogin(renderer, request, response);
       return;
     }
     contextOf(response).principal = loggedIn.principal;
@@ -179,14 +179,34 @@ function textsOf(params: Request['params']): Readonly<Record<string, string>> {
   return Object.fromEntries(Object.entries(params).map(([name, value]) => [name, String(value)]));
 }
 
-/** The page that was asked for is shown after the login; a fragment makes the whole page go there. */
-function sendToLogin(request: Request, response: Response): void {
+/**
+ * The page that was asked for is shown after the login, or the one with the form that was sent; a fragment makes the whole page go there. Whoever
+ * had a session is told that it is over, and that nothing was done.
+ */
+async function sendToLogin(renderer: Renderer, request: Request, response: Response): Promise<void> {
   if (request.get('hx-request') !== undefined) {
     response.set('HX-Refresh', 'true').status(401).end();
     return;
   }
-  const to = request.method === 'GET' ? `?${new URLSearchParams({ to: request.originalUrl }).toString()}` : '';
-  response.redirect(303, `/admin/login${to}`);
+  const to = request.method === 'GET' ? request.originalUrl : pageOfForm(request);
+  const goTo = to === undefined ? '/admin/login' : `/admin/login?${new URLSearchParams({ to }).toString()}`;
+  const because = request.method === 'GET' ? SESSION_OVER : `${SESSION_OVER} Nothing of what you sent was done.`;
+  const hadSession = (cookieOf(request, 'session') ?? '') !== '';
+  await renderer.answer(
+    { goTo, ...(hadSession ? { message: { kind: 'warn', text: because } } : {}) },
+    request,
+    response,
+  );
+}
+
+const SESSION_OVER = 'Your session is over: log in again.';
+
+/** Where the form stood, as browsers tell our own pages. */
+function pageOfForm(request: Request): string | undefined {
+  const from = request.get('referer') ?? '';
+  if (!URL.canParse(from)) return undefined;
+  const { pathname, search } = new URL(from);
+  return pathname + search;
 }
 
 function liveHandler(live: Live, { sessions }: AdministrationDependencies): RequestHandler {

@@ -102,6 +102,33 @@ sessions('it is over after an hour without a person; fragments are none', async 
   assert.match(await opened.application.logText(), /"because":"idle"/);
 });
 
+sessions(
+  'who sends a form in a session that is over is told so, and comes back to the form',
+  async ({ opened, client }) => {
+    await opened.clock.advance({ milliseconds: 13 * 60 * 60_000 });
+    const before = await opened.application.logText();
+    const form = { name: 'late', role: 'auditor' };
+    const referer = `${opened.url}/admin/accounts/new?from=list`;
+    const sent = await client.post('/admin/new-account', form, { 'sec-fetch-site': 'same-origin', referer });
+    assert.is(sent.location, '/admin/login?to=%2Fadmin%2Faccounts%2Fnew%3Ffrom%3Dlist');
+    assert.match(
+      (await client.get(sent.location)).text,
+      'Your session is over: log in again. Nothing of what you sent',
+    );
+    assert.is(await opened.application.logText(), before, 'nothing is recorded');
+    const elsewhere = await client.post('/admin/new-account', form, {
+      'sec-fetch-site': 'same-origin',
+      referer: 'no URL',
+    });
+    assert.is(elsewhere.location, '/admin/login');
+    const looked = await client.get('/admin/customers');
+    assert.match((await client.get(looked.location)).text, /over: log in again\.<\/p>/);
+    client.cookies.clear();
+    const stranger = await client.get('/admin/customers');
+    assert.not.match((await client.get(stranger.location)).text, /session is over/, 'who had none is told of none');
+  },
+);
+
 sessions('who logs out is out', async ({ client }) => {
   const secret = client.cookies.get('edgeward') ?? '';
   const seen = client.cookies.get('edgeward-seen') ?? '';

@@ -8,7 +8,7 @@ function make(tag, properties, ...children) {
 }
 
 /* Live: one stream while the page is looked at; it says only what has changed, and htmx fetches the part. */
-const live = { source: undefined, wasOpen: false, since: undefined };
+const live = { source: undefined, hasMissed: document.hidden, since: undefined };
 
 function topics() {
   return [...new Set([...document.querySelectorAll('[data-live]')].map((part) => part.dataset.live))];
@@ -21,13 +21,14 @@ function openStream() {
   live.source = new EventSource(`${document.body.dataset.liveAt}?${query}`);
   live.source.addEventListener('open', () => {
     // What happened while nobody listened is fetched once.
-    if (live.wasOpen) for (const topic of topics()) ring(topic);
-    live.wasOpen = true;
+    if (live.hasMissed) for (const topic of topics()) ring(topic);
+    live.hasMissed = false;
     showLive(true);
   });
   live.source.addEventListener('changed', ({ data }) => ring(data));
   live.source.addEventListener('error', () => {
     showLive(false);
+    live.hasMissed = true;
     if (live.source?.readyState !== EventSource.CLOSED) return;
     closeStream();
     setTimeout(openStream, 5000 + Math.random() * 5000);
@@ -37,6 +38,7 @@ function openStream() {
 function closeStream() {
   live.source?.close();
   live.source = undefined;
+  live.hasMissed = true;
 }
 
 function ring(topic) {
@@ -49,7 +51,7 @@ function showLive(isLive) {
   live.since = isLive ? undefined : (live.since ?? new Date());
   sign.hidden = false;
   sign.classList.toggle('off', !isLive);
-  const text = isLive ? 'live' : `not live since ${live.since.toLocaleTimeString()}`;
+  const text = isLive ? 'live' : `not live since ${live.since.toISOString().slice(11, 19)} +00:00`;
   if (sign.textContent !== text) sign.textContent = text;
 }
 
