@@ -94,7 +94,8 @@ export async function reviewOf(id: string, dependencies: ReviewQueueDependencies
   };
 }
 
-function isInUse(stage: ReviewStage): boolean {
+/** Whether its addresses are, or may come to be, in a list. */
+export function isInUse(stage: ReviewStage): boolean {
   return stage === 'waiting' || stage === 'approved';
 }
 

@@ -4,8 +4,12 @@ import { parseCidr, rangeOfCidr } from '../../addresses/cidr.ts';
 import { type AddressRange, firstAddress, overlaps, rangeOfAddress, rangeSize } from '../../addresses/range.ts';
 import { DIRECTORY_ID } from '../../commands/ip-control/directory.ts';
 import { subnetStatus } from '../../domain/ip-control/subnet-status.ts';
+import { rangeOfPrefixes } from '../../domain/ip-control/source-whitelist-ledger.ts';
+import { prefixListName } from '../../events/ip-control/vocabulary.ts';
 import type { Application } from '../application.ts';
-import { type CustomerName, customerNames } from './customer-lists.ts';
+import type { WhitelistRequestView } from '../../projections/ip-control/source-whitelist-request-view.ts';
+import { type CustomerName, customerNames, removedCustomers } from './customer-lists.ts';
+import { isInUse, type ReviewStage, reviewStage } from './review-queue.ts';
 
 export type SearchDependencies = Pick<Application, 'directory'> &
   Readonly<{
@@ -27,7 +31,15 @@ export type SubnetHit = Readonly<{
   customer: CustomerName;
   subnetId: number;
   cidr: string;
-  address: Readonly<{ text: string; isDisabled: boolean; isPending: boolean }> | undefined;
+  address:
+    | Readonly<{
+        text: string;
+        isDisabled: boolean;
+        isPending: boolean;
+        /** The list on the routers that holds it now; undefined where none does. */
+        list: string | undefined;
+      }>
+    | undefined;
 }>;
 
 /** Something else that has a page. `name`: what people call it. */
@@ -37,7 +49,8 @@ export type FoundThing = Readonly<{ name: string }> &
     | Readonly<{ kind: 'router'; regionId: number }>
     | Readonly<{ kind: 'account' }>
     | Readonly<{ kind: 'commit'; commitSetId: string }>
-    | Readonly<{ kind: 'request'; requestId: string }>
+    /** `list`: what holds its addresses, or would once it is approved. */
+    | Readonly<{ kind: 'request'; requestId: string; stage: ReviewStage; list: string }>
     | Readonly<{ kind: 'token'; customerId: number }>
   );
 
@@ -54,13 +67,16 @@ const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const BEGINNING_OF_TOKEN = /^edw_[\w-]{6}/;
 
 /**
- * What a text may mean: of an address or a CIDR the subnets that it lies in or overlaps, in the order in which they came; of a number the
- * commit set, the whitelist request or the token that has it; of a token's beginning the token; of anything else the customers, regions,
+ * What a text may mean: of an address or a CIDR the subnets that it lies in or overlaps, in the order in which they came, and the whitelist
+ * requests for any of it; of a number the commit set, the whitelist request or the token that has it; of a token's beginning the token; of anything else the customers, regions,
  * routers and accounts whose names hold it. At most 100 of each.
  */
 export async function search(text: string, application: SearchDependencies): Promise<SearchHits> {
   const range = addressesMeant(text);
-  if (range !== undefined) return { customers: [], subnets: await subnetsWith(range, application), things: [] };
+  if (range !== undefined) {
+    const [subnets, things] = [await subnetsWith(range, application), await requestsFor(range, application)];
+    return { customers: [], subnets, things };
+  }
   if (UUID.test(text) || BEGINNING_OF_TOKEN.test(text))
     return { customers: [], subnets: [], things: await numbered(text, application) };
   const list = text.replace(/-(?:BLACKHOLE|SRC_WHITELIST)$/i, '').replace(/^Svc-/i, '');
@@ -68,12 +84,32 @@ export async function search(text: string, application: SearchDependencies): Pro
   return { customers: customers.slice(0, HITS_MAX), subnets: [], things };
 }
 
-async function numbered(text: string, { views }: SearchDependencies): Promise<readonly FoundThing[]> {
+/** Requests that were neither rejected nor removed; the newest first. */
+async function requestsFor(range: AddressRange, application: SearchDependencies): Promise<readonly FoundThing[]> {
+  const { views } = application;
+  const [asked, gone] = await Promise.all([views.whitelistRequests.list(), removedCustomers(views)]);
+  const meant = asked
+    .map(({ view }) => view)
+    .filter((request) => isInUse(reviewStage(request)) && !gone.has(request.customerId))
+    .filter(({ prefixes }) => overlaps(rangeOfPrefixes(prefixes), range))
+    .toSorted((a, b) => (a.submitted.at < b.submitted.at ? 1 : -1));
+  return Promise.all(meant.slice(0, HITS_MAX).map((request) => foundRequest(request, application)));
+}
+
+async function foundRequest(request: WhitelistRequestView, { directory }: SearchDependencies): Promise<FoundThing> {
+  const { requestId, input, customerId } = request;
+  const { state } = await directory.state(DIRECTORY_ID);
+  const list = prefixListName(state.customers.get(customerId)?.listName ?? '', 'SRC_WHITELIST');
+  return { kind: 'request', requestId, name: input, stage: reviewStage(request), list };
+}
+
+async function numbered(text: string, application: SearchDependencies): Promise<readonly FoundThing[]> {
+  const { views } = application;
   const id = text.toLowerCase();
   const commit = await views.commits.get(id);
   if (commit !== undefined) return [{ kind: 'commit', commitSetId: id, name: id }];
   const request = await views.whitelistRequests.get(id);
-  if (request !== undefined) return [{ kind: 'request', requestId: id, name: request.input }];
+  if (request !== undefined) return [await foundRequest(request, application)];
   return (await views.tokens.list())
     .map(({ view }) => view)
     .filter(({ tokenId, prefix }) => tokenId === id || (prefix !== null && text.startsWith(prefix)))
@@ -113,16 +149,17 @@ async function subnetsWith(
     const { name, listName } = state.customers.get(customerId) ?? { name: String(customerId), listName: '' };
     const view = await views.addresses.get(String(customerId));
     const status = view === undefined ? undefined : subnetStatus(view, subnetId);
-    const asked = firstAddress(range);
-    const address =
-      status === undefined || rangeSize(range) !== 1n
-        ? undefined
-        : {
-            text: formatAddress(asked),
-            isDisabled: status.disabled.countWithin(range) === 1n,
-            isPending: status.pending.countWithin(range) === 1n,
-          };
-    return { customer: { customerId, name, listName }, subnetId, cidr, address };
+    const customer = { customerId, name, listName };
+    if (status === undefined || rangeSize(range) !== 1n) return { customer, subnetId, cidr, address: undefined };
+    const isDisabled = status.disabled.countWithin(range) === 1n;
+    const isPending = status.pending.countWithin(range) === 1n;
+    const list = isDisabled === isPending ? undefined : prefixListName(listName, 'BLACKHOLE');
+    return {
+      customer,
+      subnetId,
+      cidr,
+      address: { text: formatAddress(firstAddress(range)), isDisabled, isPending, list },
+    };
   });
   return Promise.all(hits);
 }

@@ -7,8 +7,8 @@ import { search } from '../../../src/application/ip-control/search.ts';
 import { issueToken } from '../../../src/application/ip-control/tokens.ts';
 import { addSubnet } from '../../../src/application/ip-control/subnets.ts';
 import { isRefusal } from '../../../src/kernel/decider.ts';
-import { disable, one, requestCommit } from '../../commands/ip-control/customer-examples.ts';
-import { submit } from '../../commands/ip-control/source-whitelist-examples.ts';
+import { disable, enable, one, recordCompleted, requestCommit } from '../../commands/ip-control/customer-examples.ts';
+import { reject, submit } from '../../commands/ip-control/source-whitelist-examples.ts';
 import { openTestApplication, type TestApplication } from '../../support/test-application.ts';
 
 const test = suite<{ application: TestApplication }>('search');
@@ -40,11 +40,47 @@ test('an address finds the subnet that holds it, and how it stands', async ({ ap
   assert.is(subnets.length, 1);
   assert.is(subnets[0]?.cidr, '192.0.2.0/24');
   assert.is(subnets[0]?.customer.name, 'Acme');
-  assert.equal(subnets[0]?.address, { text: '192.0.2.7', isDisabled: false, isPending: false });
+  assert.equal(subnets[0]?.address, { text: '192.0.2.7', isDisabled: false, isPending: false, list: undefined });
   await application.customers.handle(1, disable(one('192.0.2.7')), context);
   await application.catchUp();
   const [hit] = (await search('192.0.2.7', application)).subnets;
-  assert.equal(hit?.address, { text: '192.0.2.7', isDisabled: true, isPending: true });
+  assert.equal(hit?.address, { text: '192.0.2.7', isDisabled: true, isPending: true, list: undefined });
+});
+
+test('the list that holds an address on the routers is named, until they have confirmed that it is gone', async (at) => {
+  const { application } = at;
+  const listsOf = async (): Promise<readonly unknown[]> =>
+    (await search('192.0.2.7', application)).subnets.map(({ address }) => address?.list);
+  const [first, second] = [application.ids.uuid(), application.ids.uuid()];
+  for (const [command, lists] of [
+    [disable(one('192.0.2.7')), [undefined]],
+    [requestCommit(first), [undefined]],
+    [recordCompleted({ commitSetId: first }), ['Svc-ACME-BLACKHOLE']],
+    [enable(one('192.0.2.7')), ['Svc-ACME-BLACKHOLE']],
+    [requestCommit(second), ['Svc-ACME-BLACKHOLE']],
+    [recordCompleted({ commitSetId: second }), [undefined]],
+  ] as const) {
+    assert.not(isRefusal(await application.customers.handle(1, command, context)));
+    await application.catchUp();
+    assert.equal(await listsOf(), lists, command.type);
+  }
+});
+
+test('an address finds the whitelist requests for it, with their list; rejected ones are gone', async ({
+  application,
+}) => {
+  const [requestId, rejectedId] = [application.ids.uuid(), application.ids.uuid()];
+  assert.not(isRefusal(await createCustomer({ name: 'Initech', settings: SUBMITS }, context, application)));
+  for (const command of [
+    submit('9.9.9.0/24', { requestId }),
+    submit('9.9.8.0/24', { requestId: rejectedId }),
+    reject(rejectedId),
+  ])
+    assert.not(isRefusal(await application.customers.handle(3, command, context)));
+  await application.catchUp();
+  const found = { kind: 'request', requestId, name: '9.9.9.0/24', stage: 'waiting', list: 'Svc-INITECH-SRC_WHITELIST' };
+  assert.equal(await search('9.9.9.7', application), { customers: [], subnets: [], things: [found] });
+  assert.equal((await search('9.9.8.0/23', application)).things, [found]);
 });
 
 test('a CIDR finds the subnets that it overlaps, of both IP versions', async ({ application }) => {

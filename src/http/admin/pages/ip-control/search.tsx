@@ -12,6 +12,7 @@ import { Badge } from '../parts/badge.tsx';
 import { type Column, Table } from '../parts/table.tsx';
 import { Code } from '../parts/text.tsx';
 import { routerAt } from './region-pages.tsx';
+import { StageBadge } from './review-list.tsx';
 
 const customerAt = ({ customerId }: CustomerName): string => `/admin/customers/${customerId}`;
 
@@ -74,6 +75,16 @@ const KINDS: Readonly<Record<FoundThing['kind'], string>> = {
 const THING_COLUMNS: readonly Column<FoundThing>[] = [
   { key: 'name', name: 'Name', cell: (thing) => <a href={thingAt(thing)}>{thing.name}</a> },
   { key: 'kind', name: 'What it is', cell: ({ kind }) => KINDS[kind] },
+  {
+    key: 'stands',
+    name: 'How it stands',
+    cell: (thing) =>
+      thing.kind !== 'request' ? null : (
+        <>
+          <StageBadge stage={thing.stage} /> <Code>{thing.list}</Code>
+        </>
+      ),
+  },
 ];
 
 const CUSTOMER: Column<CustomerName> = {
@@ -99,6 +110,11 @@ const SUBNET_COLUMNS: readonly Column<SubnetHit>[] = [
   },
   { key: 'customer', name: 'Customer', cell: ({ customer }) => CUSTOMER.cell(customer) },
   { key: 'state', name: 'Address', cell: ({ address }) => <AddressState address={address} /> },
+  {
+    key: 'list',
+    name: 'List on the routers',
+    cell: ({ address }) => (address?.list === undefined ? null : <Code>{address.list}</Code>),
+  },
 ];
 
 function AddressState({ address }: Pick<SubnetHit, 'address'>): JSX.Element {
@@ -116,8 +132,8 @@ function AddressState({ address }: Pick<SubnetHit, 'address'>): JSX.Element {
 export function searchPage(text: string, { customers, subnets, things }: SearchHits): Page {
   const empty =
     text === ''
-      ? 'An address or CIDR finds the subnets that hold it; a name finds customers, regions, routers and accounts; a number finds the commit, the whitelist request or the token that has it.'
-      : 'Nothing has this: no subnet holds it as an address or CIDR, no name holds it, and nothing has it as its number.';
+      ? 'An address or CIDR finds the subnets that hold it, and the whitelist requests for it; a name finds customers, regions, routers and accounts; a number finds the commit, the whitelist request or the token that has it.'
+      : 'Nothing has this: no subnet holds it as an address or CIDR, no whitelist request is for it, no name holds it, and nothing has it as its number.';
   const isNothing = customers.length + subnets.length + things.length === 0;
   return {
     title: text === '' ? 'Search' : `Search: ${text.length > 60 ? `${text.slice(0, 60)}…` : text}`,
