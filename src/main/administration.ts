@@ -15,6 +15,7 @@ import { sharedCounts } from '../http/middleware/shared-counts.ts';
 import { windowCounts } from '../http/middleware/window-counts.ts';
 import type { Instruments } from '../http/operations/instruments.ts';
 import type { Log } from '../ports/log.ts';
+import { commitTimes } from './ip-control.ts';
 import { listen } from './listen.ts';
 import type { Runners } from './runners.ts';
 import { openServedApplication } from './served-application.ts';
@@ -152,6 +153,7 @@ async function openPages(
       ...application,
       live,
       lookupUrl: config.lookupUrl,
+      commitTimes: commitTimes(config),
       webhookRetryMilliseconds: config.webhookRetryDelayMilliseconds,
     }),
     ownOrigin: config.adminUrl,

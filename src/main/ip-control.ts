@@ -1,5 +1,6 @@
 import { createKeyedMutex } from '../concurrency/keyed-mutex.ts';
 import type { Config } from '../config.ts';
+import type { CommitTimes } from '../domain/ip-control/commit-due.ts';
 import { deliverWebhook, performDeliverWebhook } from '../processes/ip-control/deliver-webhook.ts';
 import { deployCommit, type DeployCommitDuty, performDeployCommit } from '../processes/ip-control/deploy-commit.ts';
 import { runDriftScans } from '../processes/ip-control/drift-scan.ts';
@@ -29,16 +30,21 @@ const WEBHOOKS_TO_CUSTOMER_MAX = 8;
 /** Of commands on our own streams; nothing outside is asked. */
 const REQUESTS_MAX = 32;
 
+/** When commits are asked for. */
+export function commitTimes(config: Config): CommitTimes {
+  return {
+    quietMilliseconds: config.quietPeriodMilliseconds,
+    quietMillisecondsMax: config.quietPeriodMillisecondsMax,
+    retryMilliseconds: config.commitRetryDelaysMilliseconds,
+  };
+}
+
 /** The process managers of IP control. */
 export function ipControlProcesses(config: Config): readonly RegisteredProcess[] {
   const { commits, maintenance } = routerProcesses(config);
   return [
     registerProcess(
-      quietPeriod({
-        quietMilliseconds: config.quietPeriodMilliseconds,
-        quietMillisecondsMax: config.quietPeriodMillisecondsMax,
-        retryMilliseconds: config.commitRetryDelaysMilliseconds,
-      }),
+      quietPeriod(commitTimes(config)),
       ({ aggregates, ids }: ProcessTools) => performRequestCommit(aggregates.customers, ids),
       { concurrency: REQUESTS_MAX, everyMilliseconds: config.schedulerIntervalMilliseconds },
     ),

@@ -1,18 +1,22 @@
 import { DIRECTORY_ID } from '../../commands/ip-control/directory.ts';
 import { pendingAddresses, regionAddresses } from '../../domain/ip-control/address-ledger.ts';
+import type { CommitTimes } from '../../domain/ip-control/commit-due.ts';
 import type { RouterUpkeep } from '../../projections/ip-control/router-upkeep-view.ts';
 import type { WaitingChangeView } from '../../projections/ip-control/waiting-change-view.ts';
 import type { WhitelistRequestView } from '../../projections/ip-control/source-whitelist-request-view.ts';
 import type { Application } from '../application.ts';
 import { regionNames, removedCustomers } from './customer-lists.ts';
+import { nextTryOf } from './next-try.ts';
 import { reviewStage } from './review-queue.ts';
 
 export type OverviewDependencies = Pick<Application, 'directory'> &
   Readonly<{
+    commitTimes: CommitTimes;
     views: Pick<
       Application['views'],
       | 'removedCustomers'
       | 'waitingChanges'
+      | 'work'
       | 'routerUpkeep'
       | 'whitelistRequests'
       | 'regions'
@@ -23,6 +27,9 @@ export type OverviewDependencies = Pick<Application, 'directory'> &
     >;
   }>;
 
+export type OnItsWayDependencies = Pick<OverviewDependencies, 'directory' | 'commitTimes'> &
+  Readonly<{ views: Pick<OverviewDependencies['views'], 'waitingChanges' | 'work' | 'regions' | 'addresses'> }>;
+
 /** A list that has changes which are not on all routers. */
 export type OnItsWay = Readonly<{
   change: WaitingChangeView;
@@ -32,6 +39,8 @@ export type OnItsWay = Readonly<{
   pending: bigint | undefined;
   /** Since when the oldest change waits, or is carried. */
   since: string | null;
+  /** When a commit is asked for, if nothing changes until then; undefined while one is deployed. */
+  nextTry: string | undefined;
 }>;
 
 /** A router that is disabled, could not be reached, or holds something else than it should. */
@@ -62,28 +71,48 @@ export type Overview = Readonly<{
 
 const ROWS_MAX = 50;
 
+/** What is on its way to routers, the oldest first: of a customer, of a region, or all of it. */
+export async function onItsWayOf(
+  of: Readonly<{ customer?: string; region?: string }>,
+  dependencies: OnItsWayDependencies,
+): Promise<readonly OnItsWay[]> {
+  return oldestOf(await dependencies.views.waitingChanges.list(), of, dependencies);
+}
+
+async function oldestOf(
+  changes: readonly Readonly<{ view: WaitingChangeView }>[],
+  of: Parameters<typeof onItsWayOf>[0],
+  { directory, views, commitTimes }: OnItsWayDependencies,
+): Promise<readonly OnItsWay[]> {
+  const { customers } = (await directory.state(DIRECTORY_ID)).state;
+  const regions = await regionNames({ views });
+  const oldest = changes
+    .map(({ view: change }) => ({
+      change,
+      since: change.carriedSince ?? change.waitingSince,
+      customer: customers.get(change.customerId)?.name ?? String(change.customerId),
+      region: regions.get(change.regionId) ?? String(change.regionId),
+    }))
+    .filter(({ customer, region }) => customer === (of.customer ?? customer) && region === (of.region ?? region))
+    .toSorted((a, b) => compareTexts(a.since ?? '', b.since ?? ''));
+  return Promise.all(
+    oldest.slice(0, ROWS_MAX).map(async (row) => ({
+      ...row,
+      nextTry: await nextTryFor(row.change, { views, commitTimes }),
+      pending: row.change.list === 'BLACKHOLE' ? await pendingOf(row.change, views) : undefined,
+    })),
+  );
+}
+
 /** How everything stands at this moment. */
-export async function overviewOf({ directory, views }: OverviewDependencies): Promise<Overview> {
+export async function overviewOf({ directory, views, commitTimes }: OverviewDependencies): Promise<Overview> {
   const { customers } = (await directory.state(DIRECTORY_ID)).state;
   const nameOf = (customerId: number): string => customers.get(customerId)?.name ?? String(customerId);
-  const [regions, changes, routers, requests] = await Promise.all([
-    regionNames({ views }),
+  const [changes, routers, requests] = await Promise.all([
     views.waitingChanges.list(),
     views.routerUpkeep.list(),
     views.whitelistRequests.list(),
   ]);
-  const oldest = changes
-    .map(({ view: change }) => ({ change, since: change.carriedSince ?? change.waitingSince }))
-    .toSorted((a, b) => compareTexts(a.since ?? '', b.since ?? ''));
-  const onItsWay = await Promise.all(
-    oldest.slice(0, ROWS_MAX).map(async ({ change, since }) => ({
-      change,
-      since,
-      customer: nameOf(change.customerId),
-      region: regions.get(change.regionId) ?? String(change.regionId),
-      pending: change.list === 'BLACKHOLE' ? await pendingOf(change, views) : undefined,
-    })),
-  );
   const all = routers.flatMap(({ key, view }) =>
     view.routers.map((router) => ({ router, regionId: Number(key), region: view.region })),
   );
@@ -91,7 +120,7 @@ export async function overviewOf({ directory, views }: OverviewDependencies): Pr
     .filter(({ view }) => reviewStage(view) === 'waiting')
     .map(({ view: request }) => ({ request, customer: nameOf(request.customerId) }));
   return {
-    onItsWay,
+    onItsWay: await oldestOf(changes, {}, { directory, views, commitTimes }),
     waiting: changes.length,
     failing: changes.filter(({ view }) => view.failingOn !== undefined).length,
     outOfStep: all.filter(({ router }) => isOutOfStep(router)).slice(0, ROWS_MAX),
@@ -124,6 +153,14 @@ async function owedWebhooks(
 
 function isOutOfStep({ phase, drifted, unowned, unsavedSince }: RouterUpkeep): boolean {
   return phase !== 'enabled' || drifted.length > 0 || unowned > 0 || unsavedSince !== null;
+}
+
+async function nextTryFor(
+  { customerId, regionId, list }: WaitingChangeView,
+  { views, commitTimes }: Pick<OnItsWayDependencies, 'views' | 'commitTimes'>,
+): Promise<string | undefined> {
+  const work = await views.work.get(`${customerId}/${regionId}/${list}`);
+  return work === undefined ? undefined : nextTryOf(work, commitTimes);
 }
 
 async function pendingOf(

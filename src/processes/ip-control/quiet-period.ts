@@ -1,6 +1,7 @@
 import type { Aggregate } from '../../commands/aggregate.ts';
 import type { CustomerState } from '../../commands/ip-control/customer-state.ts';
 import type { CustomerCommand } from '../../commands/ip-control/customer.ts';
+import { type CommitTimes, retryDelay } from '../../domain/ip-control/commit-due.ts';
 import type { CustomerEvent } from '../../events/ip-control/customer.ts';
 import { LIST_EVENTS, type ListEvent, listKeysOf, listOf } from '../../events/ip-control/list-changes.ts';
 import type { ListKind } from '../../events/ip-control/vocabulary.ts';
@@ -33,19 +34,11 @@ export type RequestCommitDuty = Duty<
 
 type Watched = ListEvent | Extract<CustomerEvent, { type: 'CommitSliceDeployed' | 'CommitHeldUp' }>;
 
-export type QuietPeriodSettings = Readonly<{
-  quietMilliseconds: number;
-  /** The oldest change waits no longer than this for its customer to be quiet; without it, as long as that takes. */
-  quietMillisecondsMax?: number | undefined;
-  /** After the first failure, the second, …; the last one repeats. */
-  retryMilliseconds: readonly number[];
-}>;
-
 /**
  * Asks for a commit when a customer has been quiet in a region for the quiet period, or its oldest waiting change is as old as the setting
  * allows, and again after a failed one (specification, Deployment rules 1, 2 and 5; decisions: 1, 2, 5, 10, then every 15 minutes, or at once when a new commit becomes due).
  */
-export function quietPeriod(settings: QuietPeriodSettings): Process<Watched, QuietPeriodState, RequestCommitDuty> {
+export function quietPeriod(settings: CommitTimes): Process<Watched, QuietPeriodState, RequestCommitDuty> {
   return {
     name: 'quiet-period',
     version: 5,
@@ -115,20 +108,16 @@ function withChange(
 }
 
 /** Milliseconds until a commit is due; less than zero: since when it is. */
-function dueIn(state: QuietPeriodState, settings: QuietPeriodSettings, since: Since): number | undefined {
+function dueIn(state: QuietPeriodState, settings: CommitTimes, since: Since): number | undefined {
   const { changed, waiting, commit } = state;
   if (commit?.phase === 'deploying') return undefined;
-  const { quietMilliseconds, quietMillisecondsMax = Number.POSITIVE_INFINITY, retryMilliseconds } = settings;
+  const { quietMilliseconds, quietMillisecondsMax = Number.POSITIVE_INFINITY } = settings;
   const due: number[] = [];
   if (changed !== null) due.push(quietMilliseconds - since(changed));
   if (waiting !== null) due.push(quietMillisecondsMax - since(waiting));
   // One that goes on slowly takes what comes meanwhile along.
-  if (commit?.phase === 'failed') due.push(retryDelay(retryMilliseconds, commit.failures) - since(commit.failed));
+  if (commit?.phase === 'failed') due.push(retryDelay(settings, commit.failures) - since(commit.failed));
   return due.length === 0 ? undefined : Math.min(...due);
-}
-
-function retryDelay(delays: readonly number[], failures: number): number {
-  return delays[Math.min(failures, delays.length) - 1] ?? 0;
 }
 
 /** Asks the customer's stream for a commit; it says no more than "nothing new" when there is nothing to deploy. */

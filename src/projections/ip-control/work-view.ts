@@ -11,6 +11,8 @@ export type WorkCommit = Readonly<{
   attempt: number;
   phase: 'deploying' | 'failed';
   requestedAt: string;
+  /** So many attempts have failed one after the other, of sets before it too. */
+  failures: number;
   /** Of the attempt that failed last. */
   failedAt: string | null;
   /** The routers that did not take it then. */
@@ -38,7 +40,7 @@ type Shown = ListEvent | Extract<CustomerEvent, { type: 'CommitSliceDeployed' | 
 
 export const workProjection: Projection<Shown, WorkView> = {
   name: 'work',
-  version: 1,
+  version: 2,
   handles: [...LIST_EVENTS, 'CommitSliceDeployed', 'CommitHeldUp'],
   keysOf: listKeysOf,
   evolve,
@@ -57,7 +59,8 @@ function evolve(before: WorkView | undefined, event: RecordedEvent<Shown>, key: 
     case 'CommitFailed': {
       const failingOn = failedRouters(event.data.outcomes);
       const failedAt = event.metadata.at;
-      return withCommit(before, { phase: 'failed', failedAt, failingOn, progress: null, waitsFor: [] });
+      const failures = (before?.commit?.failures ?? 0) + 1;
+      return withCommit(before, { phase: 'failed', failures, failedAt, failingOn, progress: null, waitsFor: [] });
     }
     case 'CommitCompleted':
       return before === undefined || before.waitingSince === null
@@ -85,6 +88,7 @@ function requested(
     attempt,
     phase: 'deploying',
     requestedAt: metadata.at,
+    failures: before?.failures ?? 0,
     failedAt: goesOn?.failedAt ?? null,
     failingOn: goesOn?.failingOn ?? [],
     progress: goesOn?.progress ?? null,

@@ -30,6 +30,7 @@ const commit: WorkCommit = {
   attempt: 1,
   phase: 'deploying',
   requestedAt: at(1),
+  failures: 0,
   failedAt: null,
   failingOn: [],
   progress: null,
@@ -60,12 +61,15 @@ test('a commit carries it until it is on all routers', () => {
 });
 
 test('a commit that has failed says when and on which routers, until it gets through', () => {
-  const failed = { ...commit, phase: 'failed', failedAt: at(2), failingOn: ['core1'] } as const;
+  const failed = { ...commit, phase: 'failed', failures: 1, failedAt: at(2), failingOn: ['core1'] } as const;
   given(change, commitRequested(), commitFailed()).shows(KEY, { ...carried, commit: failed });
   given(change, commitRequested(), commitFailed(), commitRequested({ attempt: 2 })).shows(KEY, {
     ...carried,
     commit: { ...failed, phase: 'deploying', attempt: 2, requestedAt: at(3) },
   });
+  const second = [commitRequested({ commitSetId: 'c2' }), commitFailed({ commitSetId: 'c2' })];
+  const failedAgain = { ...failed, commitSetId: 'c2', failures: 2, requestedAt: at(3), failedAt: at(4) };
+  given(change, commitRequested(), commitFailed(), ...second).shows(KEY, { ...carried, commit: failedAgain });
 });
 
 test('a slow commit says how far it is, and whom it waits for', () => {

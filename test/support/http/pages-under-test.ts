@@ -65,6 +65,7 @@ export async function openPagesUnderTest(
     routerChecks: { check: unasked, enable: unasked },
     commitNow: unasked,
     lookupUrl: 'https://registry.example/{cidr}',
+    commitTimes: { quietMilliseconds: 120_000, retryMilliseconds: [60_000, 120_000] },
     webhookRetryMilliseconds: 30_000,
   };
   const pages = allPages(more);

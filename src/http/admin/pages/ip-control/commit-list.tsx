@@ -1,6 +1,7 @@
 import type { Temporal } from '@js-temporal/polyfill';
 import type { JSX } from 'preact';
 import type { LoggedCommit } from '../../../../application/ip-control/commits.ts';
+import type { OnItsWay } from '../../../../application/ip-control/overview.ts';
 import type { CommitView } from '../../../../projections/ip-control/commit-view.ts';
 import type { Page } from '../page.ts';
 import { Badge, Note } from '../parts/badge.tsx';
@@ -8,6 +9,7 @@ import { Filter, type ListQuery, Pager } from '../parts/list.tsx';
 import { Live } from '../parts/live.tsx';
 import { type Column, Table } from '../parts/table.tsx';
 import { Code, count, Short, span, When } from '../parts/text.tsx';
+import { OnItsWayTable } from './on-its-way.tsx';
 
 const REASONS: Readonly<Record<CommitView['reason'], string>> = {
   quiet: 'quiet period over',
@@ -86,6 +88,9 @@ export type CommitListView = Readonly<{
   query: ListQuery;
   commits: readonly LoggedCommit[];
   next: string | undefined;
+  /** Above the first page. */
+  onItsWay: readonly OnItsWay[];
+  mayRun: boolean;
   /** Whose commits these are; undefined: all. */
   of: string | undefined;
   /** What is wrong with the filter. */
@@ -96,14 +101,16 @@ export type CommitListView = Readonly<{
 }>;
 
 /** Deployments, the newest first, as they happen. */
-export function commitListPage({ query, commits, next, of, problem, now, address }: CommitListView): Page {
+export function commitListPage(view: CommitListView): Page {
+  const { query, commits, next, of, problem, now, address } = view;
+  const work = <OnItsWayTable rows={view.onItsWay} now={now} mayRun={view.mayRun} />;
   const table = (
     <>
       <Table
         caption="Commits"
         columns={commitColumns(now)}
         rows={commits}
-        keyOf={({ view }) => view.commitSetId}
+        keyOf={(commit) => commit.view.commitSetId}
         empty="Nothing was deployed yet. What customers change goes out once its quiet period is over."
       />
       <Pager path={PATH} query={query} next={next} noun="commit" />
@@ -113,7 +120,7 @@ export function commitListPage({ query, commits, next, of, problem, now, address
     title: of === undefined ? 'Commits' : `Commits of ${of}`,
     ...(of === undefined ? {} : { crumbs: [{ name: 'Commits', href: PATH }] }),
     ...(problem === undefined ? {} : { status: 422 }),
-    parts: { 'commit-list': table },
+    parts: { 'commit-list': table, work },
     body: (
       <>
         <div class="bar">
@@ -123,6 +130,15 @@ export function commitListPage({ query, commits, next, of, problem, now, address
           </a>
         </div>
         {problem === undefined ? null : <Note state="bad">{problem}</Note>}
+        {query.after === '' ? (
+          <>
+            <h2>On its way to routers</h2>
+            <Live id="work" topic="work" at={address}>
+              {work}
+            </Live>
+            <h2>Deployed</h2>
+          </>
+        ) : null}
         <Live id="commit-list" topic="work" at={address}>
           {table}
         </Live>

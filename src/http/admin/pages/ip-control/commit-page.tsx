@@ -8,12 +8,12 @@ import type { WebhookDeliveryView } from '../../../../projections/ip-control/web
 import type { Crumb, Page } from '../page.ts';
 import { Badge } from '../parts/badge.tsx';
 import { Facts } from '../parts/facts.tsx';
-import { ActionButton } from '../parts/form.tsx';
 import { Live } from '../parts/live.tsx';
 import { type Column, Table } from '../parts/table.tsx';
 import { Code, count, countOf, exact, When } from '../parts/text.tsx';
 import { CommitBadge, commitReason, differenceAt, durationText } from './commit-list.tsx';
 import { OutcomeBadge } from './router-page.tsx';
+import { RunButton } from './run-button.tsx';
 import { routerAt } from './region-pages.tsx';
 
 export const COMMITS: Crumb = { name: 'Commits', href: '/admin/commits' };
@@ -83,24 +83,6 @@ export function commitPage(view: CommitPageView): Page {
       </>
     ),
   };
-}
-
-/** Deploys a list without waiting for its quiet period, or for the next try. */
-export function RunButton({
-  of: { customerId, regionId, list },
-  label,
-}: Readonly<{
-  of: Readonly<{ customerId: number; regionId: number; list: string }>;
-  label: string;
-}>): JSX.Element {
-  return (
-    <ActionButton
-      action="/admin/commits/run"
-      id={`run-${customerId}-${regionId}-${list}`}
-      label={label}
-      fields={{ customer: String(customerId), region: String(regionId), list }}
-    />
-  );
 }
 
 function Standing({ commit: { customer, region, view }, timeline, now }: CommitPageView): JSX.Element {

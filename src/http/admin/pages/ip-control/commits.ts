@@ -4,7 +4,9 @@ import { commitTimeline } from '../../../../application/ip-control/commit-timeli
 import { pageCommits, runCommit, showCommit } from '../../../../application/ip-control/commits.ts';
 import { regionNames } from '../../../../application/ip-control/customer-lists.ts';
 import { findCustomer, findRegion } from '../../../../application/ip-control/lookups.ts';
+import { onItsWayOf } from '../../../../application/ip-control/overview.ts';
 import { showOperation } from '../../../../application/ip-control/operations.ts';
+import type { CommitTimes } from '../../../../domain/ip-control/commit-due.ts';
 import { LIST_KINDS } from '../../../../domain/ip-control/waiting-changes.ts';
 import { isRefusal } from '../../../../kernel/decider.ts';
 import type { Log } from '../../../../ports/log.ts';
@@ -25,6 +27,7 @@ export type CommitPagesDependencies = Pick<
     /** Resolves when the views show everything that was recorded until now. */
     shown: () => Promise<void>;
     log: Log;
+    commitTimes: CommitTimes;
   }>;
 
 /** What is deployed sooner than this is told at once; of anything else its page shows how far it is. */
@@ -40,7 +43,10 @@ export function commitPages(application: CommitPagesDependencies): readonly Page
   ];
 }
 
-async function list({ query: fields, request }: PageAsk, application: CommitPagesDependencies): Promise<PageAnswer> {
+async function list(
+  { query: fields, request, principal }: PageAsk,
+  application: CommitPagesDependencies,
+): Promise<PageAnswer> {
   const query = listQueryOf(fields, '');
   const whose = await whoseOf(fields, application);
   const of = 'problem' in whose ? {} : whose;
@@ -52,6 +58,8 @@ async function list({ query: fields, request }: PageAsk, application: CommitPage
     page: commitListPage({
       query,
       commits,
+      onItsWay: await onItsWayOf(of, application),
+      mayRun: mayDo(principal, 'commits:run'),
       next: found.length > ROWS_MAX ? commits.at(-1)?.place : undefined,
       of: of.customer ?? of.region,
       problem: 'problem' in whose ? whose.problem : undefined,

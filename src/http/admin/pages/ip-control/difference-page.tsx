@@ -4,7 +4,8 @@ import type { Page } from '../page.ts';
 import { Badge, Note } from '../parts/badge.tsx';
 import { Choice, Field, type FormErrors } from '../parts/form.tsx';
 import { Code, count, countOf } from '../parts/text.tsx';
-import { COMMITS, RunButton } from './commit-page.tsx';
+import { COMMITS } from './commit-page.tsx';
+import { RunButton } from './run-button.tsx';
 
 /** More prefixes than these are counted and not shown. */
 const PREFIXES_MAX = 200;

@@ -1,13 +1,13 @@
 import type { Temporal } from '@js-temporal/polyfill';
 import type { ComponentChildren, JSX } from 'preact';
-import type { OnItsWay, Overview, RouterOutOfStep } from '../../../../application/ip-control/overview.ts';
+import type { Overview, RouterOutOfStep } from '../../../../application/ip-control/overview.ts';
 import type { RecordedEvent } from '../../../../kernel/event.ts';
 import type { Page } from '../page.ts';
 import { Badge, type State } from '../parts/badge.tsx';
 import { Live } from '../parts/live.tsx';
 import { type Column, Table } from '../parts/table.tsx';
-import { Code, count, Short, When } from '../parts/text.tsx';
-import { RunButton } from './commit-page.tsx';
+import { count, Short, When } from '../parts/text.tsx';
+import { OnItsWayTable } from './on-its-way.tsx';
 import { routerAt } from './region-pages.tsx';
 
 export type OverviewView = Readonly<{
@@ -21,7 +21,7 @@ export type OverviewView = Readonly<{
 export function overviewPage(view: OverviewView): Page {
   const parts = {
     tiles: <Tiles {...view} />,
-    work: <Work {...view} />,
+    work: <OnItsWayTable rows={view.overview.onItsWay} now={view.now} mayRun={view.mayRun} />,
     routers: <Routers {...view} />,
     events: <Events {...view} />,
   };
@@ -136,53 +136,6 @@ function Tile({
       <p class="dim">{children}</p>
     </section>
   );
-}
-
-function Work({ overview: { onItsWay }, now, mayRun }: OverviewView): JSX.Element {
-  const columns: readonly Column<OnItsWay>[] = [
-    {
-      key: 'customer',
-      name: 'Customer',
-      cell: ({ change, customer }) => <a href={`/admin/customers/${change.customerId}`}>{customer}</a>,
-    },
-    { key: 'list', name: 'List', cell: ({ change }) => <Code>{change.list}</Code> },
-    {
-      key: 'region',
-      name: 'Region',
-      cell: ({ change, region }) => <a href={`/admin/regions/${change.regionId}`}>{region}</a>,
-    },
-    { key: 'addresses', name: 'Addresses', isNumber: true, cell: ({ pending }) => pending ?? null },
-    { key: 'since', name: 'Since', cell: ({ since }) => (since === null ? null : <When at={since} now={now} />) },
-    { key: 'state', name: 'State', cell: ({ change }) => <WorkState change={change} /> },
-    ...(mayRun ? [RUN_COLUMN] : []),
-  ];
-  return (
-    <Table
-      caption="On its way to routers"
-      columns={columns}
-      rows={onItsWay}
-      keyOf={({ change }) => `${change.customerId}/${change.regionId}/${change.list}`}
-      empty="Everything that was changed is on the routers."
-    />
-  );
-}
-
-/** What is being deployed already can not be hastened. */
-const RUN_COLUMN: Column<OnItsWay> = {
-  key: 'actions',
-  name: 'Actions',
-  isHeadingHidden: true,
-  cell: ({ change }) => {
-    if (change.failingOn !== undefined) return <RunButton of={change} label="Try now" />;
-    return change.carriedSince === null ? <RunButton of={change} label="Deploy now" /> : null;
-  },
-};
-
-/** The quiet period asks for no action of an operator. */
-function WorkState({ change }: Readonly<{ change: OnItsWay['change'] }>): JSX.Element {
-  const { failingOn, carriedSince } = change;
-  if (failingOn !== undefined) return <Badge state="bad">{`failing on ${failingOn.join(', ') || 'no router'}`}</Badge>;
-  return carriedSince === null ? <Badge state="busy">quiet period</Badge> : <Badge state="busy">deploying</Badge>;
 }
 
 function Routers({ overview: { outOfStep }, now }: OverviewView): JSX.Element {

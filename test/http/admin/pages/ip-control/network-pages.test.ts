@@ -78,7 +78,11 @@ test('what a commit would change is compared with the routers; it is deployed no
   const api = openApiClient(url, acme.token);
   assert.is((await api.post('/ips/disable', { ip: '203.0.113.7' })).status, 200);
   await api.close();
-  assert.match((await otto.get('/admin/')).text, /Deploy now/);
+  for (const path of ['/admin/', '/admin/commits', '/admin/commits?customer=1', '/admin/commits?q=eu-west']) {
+    const { text } = await otto.get(path);
+    assert.match(text, /Deploy now/, path);
+    assert.match(text, />Next try<[\s\S]*>in (?:59 min|1 h)</, path);
+  }
   assert.not.match((await iris.get('/admin/')).text, /Deploy now/);
   const diff = '/admin/commits/diff?customer=1&region=1&list=BLACKHOLE';
   const difference = (await iris.get(diff)).text;
