@@ -154,6 +154,7 @@ async function openPages(
       live,
       lookupUrl: config.lookupUrl,
       commitTimes: commitTimes(config),
+      publicUrl: config.publicUrl,
       webhookRetryMilliseconds: config.webhookRetryDelayMilliseconds,
     }),
     ownOrigin: config.adminUrl,

@@ -26,7 +26,8 @@ if (hasChromium) {
     context.edgeward = await openEdgeward();
     const { edgeward } = context;
     const { password } = z.object({ password: z.string() }).parse(await edgeward.json('admin', 'create', 'ada'));
-    const { token } = await furnish(edgeward);
+    const { token, tokenId } = await furnish(edgeward);
+    EXAMPLES['/customers/{id}/tokens/{token}/revoke'] = `/customers/1/tokens/${tokenId}/revoke`;
     context.base = await edgeward.serve();
     const { requestId, commitSetId } = await furnishRunning(context.base, token);
     EXAMPLES['/whitelist/{id}'] = `/whitelist/${requestId}`;

@@ -11,7 +11,7 @@ import type { Edgeward } from '../servers/edgeward-server.ts';
 export const HOSTILE_NAME = '<script>alert(1)</script> "עזה" & Söhne';
 
 /** An installation in which each page has something to show: a region, customers (one with a hostile name), subnets and tokens. */
-export async function furnish(edgeward: Edgeward): Promise<Readonly<{ token: string }>> {
+export async function furnish(edgeward: Edgeward): Promise<Readonly<{ token: string; tokenId: string }>> {
   const { json, folder } = edgeward;
   await json('region', 'create', 'eu-west');
   await json('router', 'add', 'eu-west', 'edge1', '--driver', 'file', '--option', `path=${join(folder, 'edge1')}`);
@@ -53,8 +53,10 @@ export async function furnish(edgeward: Edgeward): Promise<Readonly<{ token: str
   await furnishPool(edgeward);
   await json('token', 'create', HOSTILE_NAME, '--label', '"><img src=x onerror=alert(1)>');
   const issued = await json('token', 'create', 'Acme Corp.', '--label', 'furnished');
-  if (typeof issued !== 'object' || issued === null || !('token' in issued)) throw new Error('no token was printed');
-  return { token: String(issued.token) };
+  return z
+    .object({ token: z.string(), id: z.string() })
+    .transform(({ token, id }) => ({ token, tokenId: id }))
+    .parse(issued);
 }
 
 /** A pool of workers that is disabled, with one worker that its provider does not launch, and a scope that uses it. */

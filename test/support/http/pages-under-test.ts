@@ -66,6 +66,7 @@ export async function openPagesUnderTest(
     commitNow: unasked,
     lookupUrl: 'https://registry.example/{cidr}',
     commitTimes: { quietMilliseconds: 120_000, retryMilliseconds: [60_000, 120_000] },
+    publicUrl: 'https://edgeward.example',
     webhookRetryMilliseconds: 30_000,
   };
   const pages = allPages(more);

@@ -136,7 +136,7 @@ export function commitListPage(view: CommitListView): Page {
             <Live id="work" topic="work" at={address}>
               {work}
             </Live>
-            <h2>Deployed</h2>
+            <h2>Commits, the newest first</h2>
           </>
         ) : null}
         <Live id="commit-list" topic="work" at={address}>

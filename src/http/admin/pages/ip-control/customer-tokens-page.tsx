@@ -9,7 +9,7 @@ import { ActionButton, Check, Field, Form, type FormErrors } from '../parts/form
 import { Filter, List, listAddress, type ListQuery } from '../parts/list.tsx';
 import { Live } from '../parts/live.tsx';
 import type { Column } from '../parts/table.tsx';
-import { Code, Short, When } from '../parts/text.tsx';
+import { Code, countOf, Short, When } from '../parts/text.tsx';
 import { CustomerTabs, Once } from './customer-page.tsx';
 
 /** What a new token is to be, as the form has it. */
@@ -142,10 +142,57 @@ function actionsColumn(base: string): Column<CustomersToken> {
             id={`${verb}-${tokenId}`}
             label={isDisabled ? 'Enable' : 'Disable'}
           />
-          <ActionButton action={`${path}/revoke`} id={`revoke-${tokenId}`} label="Revoke" isDangerous />
+          <a class="button danger" id={`revoke-${tokenId}`} href={`${path}/revoke`}>
+            Revoke
+          </a>
         </span>
       );
     },
+  };
+}
+
+/** Asks once more before a token is worth nothing for good. */
+export function revokePage({
+  customer: { customerId, name },
+  token,
+  left,
+  now,
+}: Readonly<{
+  customer: Pick<CustomerView, 'customerId' | 'name'>;
+  token: CustomersToken;
+  /** So many others of the customer are enabled. */
+  left: number;
+  now: Temporal.Instant;
+}>): Page {
+  const base = `/admin/customers/${customerId}`;
+  const path = `${base}/tokens`;
+  const called = token.label === '' ? token.tokenId : token.label;
+  return {
+    title: `Revoke ${called}`,
+    crumbs: [
+      { name: 'Customers', href: '/admin/customers' },
+      { name, href: base },
+      { name: 'Tokens', href: path },
+    ],
+    body: (
+      <>
+        <p>
+          Requests with this token are refused at once, and for good. It was last used:{' '}
+          {instantOr('never', token.lastUsedHour, now)}.
+        </p>
+        <p>
+          {left === 0 ? `${name} has no other token that is enabled.` : `${name} has ${countOf(left, 'other token')}.`}{' '}
+          A token that is disabled can be enabled again.
+        </p>
+        <Form
+          action={`${path}/${token.tokenId}/revoke`}
+          errors={{}}
+          submit={`Revoke ${called}`}
+          cancel={path}
+          isDangerous
+        />
+      </>
+    ),
   };
 }
 

@@ -11,12 +11,22 @@ import type { CustomerView } from '../../../../projections/ip-control/customer-v
 import { mayDo } from '../../access.ts';
 import { fieldOf, notFoundPage, type PageAnswer, type PageAsk, type PageRoute } from '../page.ts';
 import { listQueryOf } from '../parts/list.tsx';
-import { customerTokensPage, type CustomerTokensView, NO_TOKEN_FORM, type TokenForm } from './customer-tokens-page.tsx';
+import {
+  customerTokensPage,
+  type CustomerTokensView,
+  NO_TOKEN_FORM,
+  revokePage,
+  type TokenForm,
+} from './customer-tokens-page.tsx';
 import { type CustomerPagesDependencies, formErrors, refusedPage, withCustomer } from './customers.ts';
 
 export type TokenPagesDependencies = CustomerPagesDependencies &
   Pick<Application, 'catchUp'> &
-  Readonly<{ views: Pick<Application['views'], 'tokens'> }>;
+  Readonly<{
+    views: Pick<Application['views'], 'tokens'>;
+    /** Where the service is for others, where that is known. */
+    publicUrl: string | undefined;
+  }>;
 
 const CHANGES = {
   disable: { change: disableToken, text: 'is refused until it is enabled again.' },
@@ -39,6 +49,12 @@ export function customerTokenPages(application: TokenPagesDependencies): readonl
       scope: 'tokens:write',
       needsFreshPassword: true,
       handle: (ask) => withCustomer(ask, application, (customer) => issue(customer, ask, application)),
+    },
+    {
+      method: 'GET',
+      path: '/customers/{id}/tokens/{token}/revoke',
+      scope: 'tokens:write',
+      handle: (ask) => withCustomer(ask, application, (customer) => askAgain(customer, ask, application)),
     },
     ...(['disable', 'enable', 'revoke'] as const).map((verb): PageRoute => ({
       method: 'POST',
@@ -82,8 +98,22 @@ async function issue(customer: CustomerView, ask: PageAsk, application: TokenPag
   const issued = await issueToken(wanted, context, application);
   if (isRefusal(issued)) return tokensPage(customer, ask, application, { values, errors: formErrors(issued) });
   await application.shown();
-  const apiUrl = `${request.protocol}://${request.get('host') ?? 'edgeward'}/api/v1`;
+  const base = application.publicUrl ?? `${request.protocol}://${request.get('host') ?? 'edgeward'}`;
+  const apiUrl = `${base.replace(/\/$/, '')}/api/v1`;
   return tokensPage(customer, ask, application, { issued: { token: issued.token, apiUrl } });
+}
+
+async function askAgain(
+  customer: CustomerView,
+  { params }: PageAsk,
+  application: TokenPagesDependencies,
+): Promise<PageAnswer> {
+  const tokens = await listTokens(customer.customerId, application);
+  if (isRefusal(tokens)) return refusedPage(tokens);
+  const token = tokens.find(({ tokenId }) => tokenId === params['token']);
+  if (token === undefined) return notFoundPage('There is no such token of this customer.');
+  const left = tokens.filter((other) => other !== token && !other.isDisabled).length;
+  return { page: revokePage({ customer, token, left, now: application.clock.now() }) };
 }
 
 async function changeToken(

@@ -196,7 +196,8 @@ const OUTCOMES = {
 /** What a commit came to on a router. */
 export function OutcomeBadge({ outcome }: Readonly<{ outcome: ListOutcome['outcome'] }>): JSX.Element {
   const [state, word] = OUTCOMES[outcome.result];
-  return <Badge state={state}>{outcome.untouched ? `${word}, nothing to change` : word}</Badge>;
+  const isAsItWas = outcome.untouched && outcome.result === 'confirmed';
+  return <Badge state={state}>{isAsItWas ? `${word}, nothing to change` : word}</Badge>;
 }
 
 function outcomeColumns(now: Temporal.Instant): readonly Column<ListOutcome>[] {

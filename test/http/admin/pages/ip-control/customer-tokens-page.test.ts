@@ -50,6 +50,7 @@ test('a token is issued that ends, may only read, and is of use from some networ
   const issued = await pages.client.post(PATH, form);
   assert.is(issued.status, 200, issued.text);
   assert.match(issued.text, /edw_[\w-]{43}/);
+  assert.match(issued.text, ' https://edgeward.example/api/v1/subnets<', 'it is tried where the service is for others');
   const token = await only(pages);
   assert.equal([token?.readOnly, token?.allowedAddresses], [true, ['192.0.2.0/24', '2001:db8::/32']]);
   assert.ok((token?.expiresAt ?? '') > (token?.issuedAt ?? ''));
@@ -73,6 +74,11 @@ test('a token is disabled, enabled and revoked', async ({ pages }) => {
   assert.match((await client.get(PATH)).text, /is refused until it is enabled again\.[\s\S]*disabled[\s\S]*>Enable</);
   assert.is((await client.post(`${PATH}/${id}/enable`, {})).location, PATH);
   assert.is((await only(pages))?.isDisabled, false);
+  assert.ok((await client.get(PATH)).text.includes(`href="${PATH}/${id}/revoke"`));
+  const warning = (await client.get(`${PATH}/${id}/revoke`)).text;
+  assert.match(warning, /refused at once, and for good\. It was last used: never\./);
+  assert.match(warning, 'Acme has no other token that is enabled.');
+  assert.is((await client.get(`${PATH}/none/revoke`)).status, 404);
   assert.is((await client.post(`${PATH}/${id}/revoke`, {})).location, PATH);
   assert.is(await only(pages), undefined);
   for (const verb of ['disable', 'enable', 'revoke'])
