@@ -1,6 +1,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { z } from 'zod';
+import type { RecordedEvent } from '../../../src/kernel/event.ts';
 import { addCustomer, type Edgeward, openEdgeward, type TestCustomer } from '../servers/edgeward-server.ts';
 import { waitUntil } from '../wait-until.ts';
 import { FRR_OF_THIS_MACHINE, type LabRouter, missingForFrr, startFrr } from './frr.ts';
@@ -21,8 +22,6 @@ export type SlicesLab = Readonly<{
   edgeward: Edgeward;
   routers: readonly LabRouter[];
   customer: TestCustomer;
-  /** The rest of the slice under way, the router's own work with the next one, and a machine that does other things too. */
-  arrivesSecondsMax: number;
 }>;
 
 /** How many routers the region has, and how long a push may take. */
@@ -51,7 +50,7 @@ export function live(name: string, region: Region, scenario: (lab: SlicesLab) =>
         ['198.18.0.0/15', 'eu-west'],
         ['203.0.113.0/24', 'eu-west'],
       ]);
-      await scenario({ edgeward, routers, customer, arrivesSecondsMax: QUIET_SECONDS + region.deploySeconds + 5 });
+      await scenario({ edgeward, routers, customer });
     } finally {
       await edgeward.remove();
       for (const router of routers) await router.stop();
@@ -107,6 +106,69 @@ const commits = z.array(
 export async function newestCommit({ edgeward }: SlicesLab) {
   const [newest] = commits.parse(await edgeward.json('commit', 'list'));
   return newest;
+}
+
+/** A slice may be under way when the quiet period ends, and another may have begun before the server has looked at its clock. */
+const OTHERS_MAX = 2;
+
+/** A router may be asked first whether it takes all at once, which ends as a slice does. */
+const OWN_MAX = 2;
+
+const requested = z.object({ commitSetId: z.string(), attempt: z.number() });
+
+/**
+ * Makes one small change, and waits until the router has it: after its quiet period and one slice, as long as that may take on this
+ * machine. How many slices went before is read from the log. Gives the seconds.
+ */
+export async function secondsOfOneSlice(
+  { edgeward }: SlicesLab,
+  change: () => Promise<void>,
+  isThere: () => Promise<boolean>,
+): Promise<number> {
+  const before = (await edgeward.events()).at(-1)?.position ?? 0n;
+  const began = performance.now();
+  await change();
+  const since = async (): Promise<readonly RecordedEvent[]> => {
+    const events = (await edgeward.events()).filter(({ position }) => position > before);
+    return events.slice(events.findIndex(({ type }) => type === 'AddressesDisabled' || type === 'AddressesEnabled'));
+  };
+  const turnsUntilThere = async (): Promise<Turns | undefined> => {
+    // Read before the router is looked at: what is there then may be the work of a later slice, and of none of these.
+    const turns = turnsOf(await since());
+    if (await isThere()) return turns;
+    assert.ok(turns.own < OWN_MAX, `not there after ${turns.own} slices that had it`);
+    return undefined;
+  };
+  const { others } = await waitUntil('the router has the change', turnsUntilThere, 120);
+  assert.ok(others <= OTHERS_MAX, `${others} slices without it went before`);
+  return (performance.now() - began) / 1000;
+}
+
+type Turns = Readonly<{ others: number; own: number }>;
+
+/** How many slices ended after the quiet period of the change that these events begin with: without it, and with it. */
+function turnsOf(events: readonly RecordedEvent[]): Turns {
+  const request = events.find(({ type }) => type === 'CommitRequested');
+  const own = request === undefined ? undefined : requested.parse(request.data);
+  const quietUntil = Date.parse(events[0]?.metadata.at ?? '') + QUIET_SECONDS * 1000;
+  const ends = events
+    .filter(({ type }) => type === 'CommitSliceDeployed' || type === 'CommitCompleted')
+    .filter(({ metadata }) => Date.parse(metadata.at) > quietUntil)
+    .map(({ data }) => requested.parse(data));
+  const isOwn = ({ commitSetId, attempt }: z.infer<typeof requested>): boolean =>
+    own !== undefined && commitSetId === own.commitSetId && attempt >= own.attempt;
+  return { others: ends.filter((end) => !isOwn(end)).length, own: ends.filter(isOwn).length };
+}
+
+const failed = z.object({ outcomes: z.array(z.object({ because: z.string().optional() })) });
+
+/** Why commits have failed, but for routers that were late: a machine that does much else may be too slow for a slice three times in a row. */
+export async function failures({ edgeward }: SlicesLab): Promise<readonly string[]> {
+  return (await edgeward.events())
+    .filter(({ type }) => type === 'CommitFailed')
+    .flatMap(({ data }) => failed.parse(data).outcomes)
+    .flatMap(({ because }) => because ?? [])
+    .filter((because) => !/^no result within \d+ ms/.test(because));
 }
 
 export async function secondsUntil(what: string, condition: () => Promise<boolean>, seconds: number): Promise<number> {
