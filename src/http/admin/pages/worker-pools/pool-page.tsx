@@ -279,9 +279,9 @@ const TERMINATE: Column<WorkerNow> = {
     return (
       <span class="inline">
         {ending === null ? (
-          <ActionButton action={`${own}/terminate`} id={`terminate-${worker}`} label="End after its task" isDangerous />
+          <ActionButton action={`${own}/terminate`} id={`terminate-${worker}`} label="End after its task" />
         ) : null}
-        <a id={`end-${worker}`} class="button" href={`${own}/end`} aria-label={`End now: ${worker}`}>
+        <a id={`end-${worker}`} class="button danger" href={`${own}/end`} aria-label={`End now: ${worker}`}>
           End now
         </a>
       </span>
