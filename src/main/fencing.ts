@@ -51,7 +51,7 @@ function fencedAggregates<A extends Readonly<Record<string, AnyAggregate>>>(aggr
 
 /** What changes a router is fenced; reading harms nothing. */
 function fencedDriver(driver: RouterDriver, check: () => void): RouterDriver {
-  const { replace, remove, save, prepare } = driver;
+  const { replace, remove, save, prepare, text } = driver;
   const fenced = async <T>(change: () => Promise<T>): Promise<T> => {
     try {
       check();
@@ -64,6 +64,7 @@ function fencedDriver(driver: RouterDriver, check: () => void): RouterDriver {
     ...driver,
     replace: (...change) => fenced(() => replace(...change)),
     remove: (...change) => fenced(() => remove(...change)),
+    ...(text === undefined ? {} : { text: { ...text, replace: (...change) => fenced(() => text.replace(...change)) } }),
     ...(save === undefined ? {} : { save: (signal) => fenced(() => save(signal)) }),
     ...(prepare === undefined
       ? {}

@@ -85,7 +85,7 @@ type Notes = Readonly<{
 }>;
 
 function noting(driver: RouterDriver, { answered, failed, pushed }: Notes): RouterDriver {
-  const { prepare, save } = driver;
+  const { prepare, save, text } = driver;
   const noted = async <T>(call: Promise<T>): Promise<T> => {
     try {
       const answer = await call;
@@ -103,6 +103,14 @@ function noting(driver: RouterDriver, { answered, failed, pushed }: Notes): Rout
     remove: (...call) => pushed(noted(driver.remove(...call))),
     lists: (...call) => noted(driver.lists(...call)),
     check: (...call) => noted(driver.check(...call)),
+    ...(text === undefined
+      ? {}
+      : {
+          text: {
+            read: (...call) => noted(text.read(...call)),
+            replace: (...call) => pushed(noted(text.replace(...call))),
+          },
+        }),
     ...(save === undefined ? {} : { save: (...call) => noted(save(...call)) }),
     ...(prepare === undefined ? {} : { prepare: (...call) => noted(prepare(...call)) }),
   };

@@ -1,3 +1,5 @@
+import type { CoverText } from '../addresses/cover-text.ts';
+
 /**
  * One connection to one router. Lists are given and taken as canonical CIDR text, IPv4 first, then IPv6, numeric order;
  * a host is written with its length (`192.0.2.7/32`). Only lists with our prefix (`Svc-`) are ever touched.
@@ -45,10 +47,23 @@ export type RouterDriver = Readonly<{
    * and could not be saved, as far as that can be seen
    */
   check: (signal: AbortSignal) => Promise<void>;
+  /** Where what a router holds is the list's text itself. */
+  text?: ListsAsText;
   /** The folder of the server that it writes into, where it writes files: made when the router is added. */
   folder?: string;
   /** Lets no more calls begin, and closes when those that run are over. */
   close: () => Promise<void>;
+}>;
+
+/**
+ * Lists as they are kept: canonical blocks, one a line, each line ended by a newline. `read` and `replace` do the same by entries; of very
+ * long lists nobody has to make entries to see that they hold what they should.
+ */
+export type ListsAsText = Readonly<{
+  /** What is there, whatever it is. @throws RouterFailure */
+  read: (list: string, signal: AbortSignal) => Promise<Uint8Array | 'absent'>;
+  /** Makes the list hold exactly this, as `replace` does. @throws RouterFailure */
+  replace: (list: string, wanted: CoverText, signal: AbortSignal) => Promise<void>;
 }>;
 
 /**

@@ -4,6 +4,7 @@ import { systemClock } from '../../src/adapters/clock.ts';
 import type { RouterDriver } from '../../src/ports/routers.ts';
 import { pushPrefixList } from '../../src/processes/ip-control/pushing/push-prefix-list.ts';
 import { pushTogether } from '../../src/processes/ip-control/pushing/push-together.ts';
+import { WantedList } from '../../src/processes/ip-control/pushing/wanted-list.ts';
 import { ipv4Hosts, ipv6Sites, never } from '../contracts/router-driver.ts';
 import { type LabBird, missingForBird, openBird, startBird } from '../support/routers/bird.ts';
 
@@ -32,7 +33,13 @@ if (missing === undefined) {
       [...ipv4Hosts(HALF), ...ipv6Sites(HALF)],
       [...ipv4Hosts(HALF, 100), ...ipv6Sites(HALF, 100)],
     ]) {
-      const push = { router: 'rs1', driver, list: LIST, prefixes, timeoutMilliseconds: DEPLOY_MILLISECONDS };
+      const push = {
+        router: 'rs1',
+        driver,
+        list: LIST,
+        wanted: WantedList.ofPrefixes(prefixes),
+        timeoutMilliseconds: DEPLOY_MILLISECONDS,
+      };
       const { outcome } = await pushPrefixList(push, systemClock, never);
       console.log(`${prefixes.length} prefixes: pushed and read back in ${outcome.milliseconds} ms`);
       assert.is(outcome.result, 'confirmed', outcome.because);

@@ -4,6 +4,8 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createOpenCloud } from '../../src/adapters/clouds/open-cloud.ts';
 import { createOpenRouter } from '../../src/adapters/routers/open-router.ts';
+import { CoverText } from '../../src/addresses/cover-text.ts';
+import { RangeSet } from '../../src/addresses/range-set.ts';
 import { readConfig } from '../../src/config.ts';
 import { fencedTools, LeaseLost } from '../../src/main/fencing.ts';
 import { openRouterDrivers } from '../../src/main/router-drivers.ts';
@@ -61,6 +63,9 @@ test('from the moment at which the lease is gone nothing is recorded, pushed, se
   assert.instance(await failureOf(send('second')), LeaseLost);
   const refused = await failureOf(driver.replace('Svc-B', ['192.0.2.0/24'], signal));
   assert.ok(refused instanceof RouterFailure && refused.code === 'timed-out', 'nothing was sent');
+  const text = CoverText.of(RangeSet.ofAddress({ version: 4, value: 7 }));
+  const refusedText = await failureOf(driver.text?.replace('Svc-B', text, signal) ?? Promise.resolve());
+  assert.ok(refusedText instanceof RouterFailure && refusedText.code === 'timed-out', 'nor as a text');
   assert.instance(await failureOf(driver.remove('Svc-A', signal)), RouterFailure);
   const account = { name: 'a', providerType: 'aws', configuration: {}, credentials: {} } as const;
   assert.throws(() => tools.openCloud(account), /another server goes on/);

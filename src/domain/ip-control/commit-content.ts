@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { CoverText } from '../../addresses/cover-text.ts';
 import type { ListContent, ListKind } from '../../events/ip-control/vocabulary.ts';
 import { type AddressLedger, regionAddresses } from './address-ledger.ts';
 import type { CommitContent } from './layers.ts';
@@ -23,4 +24,11 @@ export function contentOf(prefixes: readonly string[]): ListContent {
   const hash = createHash('sha256');
   for (const prefix of prefixes) hash.update(prefix).update('\n');
   return { prefixes: prefixes.length, sha256: hash.digest('hex') };
+}
+
+/** The same of blocks whose text there is already. */
+export function contentOfText(text: CoverText): ListContent {
+  const hash = createHash('sha256');
+  for (const piece of text.pieces) hash.update(piece);
+  return { prefixes: text.count, sha256: hash.digest('hex') };
 }

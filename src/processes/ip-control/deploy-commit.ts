@@ -4,7 +4,6 @@ import type { CustomerCommand } from '../../commands/ip-control/customer.ts';
 import { keepingOf } from '../../commands/ip-control/kept-lists.ts';
 import type { RegionState } from '../../commands/ip-control/region-state.ts';
 import type { RegionCommand } from '../../commands/ip-control/region.ts';
-import { contentOf } from '../../domain/ip-control/commit-content.ts';
 import type { CustomerEvent } from '../../events/ip-control/customer.ts';
 import { type ListKind, prefixListName, type RouterOutcome } from '../../events/ip-control/vocabulary.ts';
 import { isRefusal } from '../../kernel/decider.ts';
@@ -16,6 +15,7 @@ import {
   carriedBy,
   type DeployCommitDependencies,
   failedUntouched,
+  listKey,
   type Memory,
   newMemory,
   pushToRegion,
@@ -94,7 +94,7 @@ async function deploy(
     duty,
     region,
     list: name,
-    prefixes: coverTexts(carried.content),
+    wanted: memory.texts.wanted(listKey(duty), carried.content),
     layers: carried.layers,
     keeping: await keepingOf(duty.data, dependencies),
     last: () => lastPrefixes(state, duty.data),
@@ -160,10 +160,10 @@ async function record(
   step: Step,
   { customers, clock, log }: DeployCommitDependencies,
 ): Promise<void> {
-  const { duty, prefixes } = push;
+  const { duty, wanted } = push;
   const { customerId, step: number, ...commit } = duty.data;
   const { outcomes, sliced, late } = step;
-  const total = prefixes.length;
+  const total = wanted.count;
   const fields = { ...ofList, commitSetId: commit.commitSetId };
   const told = async (command: CustomerCommand): Promise<void> => {
     const answer = await customers.handle(customerId, command, { actor: 'system:deploy-commit', requestId: duty.id });
@@ -185,7 +185,7 @@ async function record(
     { ...fields, attempt: commit.attempt, prefixes: total, outcomes },
     isEverywhere ? 'commit completed' : 'commit failed',
   );
-  const result = { outcomes, content: contentOf(prefixes), completedAt: clock.nowText() };
+  const result = { outcomes, content: wanted.content(), completedAt: clock.nowText() };
   await told({
     type: isEverywhere ? 'RecordCommitCompleted' : 'RecordCommitFailed',
     data: { ...commit, ...result },

@@ -252,8 +252,25 @@ function behaving(
     if (prefixes.filter((prefix) => !known.has(prefix)).length > NARROW)
       throw new RouterFailure('too-large', `${name} is narrow`, { possible: NARROW * 3 });
   };
+  const { text } = driver;
   return {
     ...driver,
+    ...(text === undefined
+      ? {}
+      : {
+          text: {
+            read: async (list, signal) => {
+              await before(signal);
+              return working(text.read(list, signal));
+            },
+            replace: async (list, wanted, signal) => {
+              await before(signal);
+              changes.push(`${name} ${list}`);
+              await working(text.replace(list, wanted, signal));
+              await save(signal);
+            },
+          },
+        }),
     save,
     prepare: async (list, prefixes, signal) => {
       await refuseTooMany(list, prefixes, signal);

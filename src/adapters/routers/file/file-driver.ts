@@ -1,5 +1,6 @@
 import { isAbsolute } from 'node:path';
 import { z } from 'zod';
+import type { CoverText } from '../../../addresses/cover-text.ts';
 import { formatCidr } from '../../../addresses/cidr.ts';
 import { createKeyedMutex } from '../../../concurrency/keyed-mutex.ts';
 import { type RouterDriver, RouterFailure } from '../../../ports/routers.ts';
@@ -41,10 +42,20 @@ function createFileDriver(folder: string, directory: ListDirectory): RouterDrive
       calls.run(signal, list, async () => {
         const wanted = wantedPrefixes(prefixes).map(formatCidr);
         await inTurn(signal, list, async () => {
-          if (await holds(directory, list, wanted, signal)) return;
-          await directory.write(list, wanted, signal);
+          if (await isHeld(() => holds(directory, list, wanted, signal))) return;
+          await directory.write(list, [Buffer.from(wanted.map((prefix) => `${prefix}\n`).join(''))], signal);
         });
       }),
+    text: {
+      read: (list, signal) => calls.run(signal, list, () => directory.readText(list, signal)),
+      replace: (list, wanted, signal) =>
+        calls.run(signal, list, () =>
+          inTurn(signal, list, async () => {
+            if (await isHeld(() => holdsText(directory, list, wanted, signal))) return;
+            await directory.write(list, wanted.pieces, signal);
+          }),
+        ),
+    },
     remove: (list, signal) => calls.run(signal, list, () => inTurn(signal, list, () => directory.remove(list))),
     lists: (signal) =>
       calls.run(signal, undefined, async () => {
@@ -62,16 +73,30 @@ function stopped(error: unknown, signal: AbortSignal): never {
   throw error instanceof RouterFailure || !signal.aborted ? error : stoppedInTime(signal);
 }
 
-/** A file that can't be read as a list holds something else, and is going to be replaced. */
 async function holds(
   directory: ListDirectory,
   list: string,
   wanted: readonly string[],
   signal: AbortSignal,
 ): Promise<boolean> {
+  const held = await directory.read(list, signal);
+  return held !== 'absent' && held.length === wanted.length && held.every((prefix, at) => prefix === wanted[at]);
+}
+
+async function holdsText(
+  directory: ListDirectory,
+  list: string,
+  wanted: CoverText,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const held = await directory.readText(list, signal);
+  return held !== 'absent' && wanted.hasLinesOf(held);
+}
+
+/** A file that can't be read as a list holds something else, and is going to be replaced. */
+async function isHeld(look: () => Promise<boolean>): Promise<boolean> {
   try {
-    const held = await directory.read(list, signal);
-    return held !== 'absent' && held.length === wanted.length && held.every((prefix, at) => prefix === wanted[at]);
+    return await look();
   } catch (failure) {
     if (failure instanceof RouterFailure && failure.code === 'unreadable-answer') return false;
     throw failure;

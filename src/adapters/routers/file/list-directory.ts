@@ -14,8 +14,10 @@ import { withOpenFile, type OpenFile } from './open-file.ts';
 export type ListDirectory = Readonly<{
   /** The prefixes in a list's file, in numeric order. @throws RouterFailure `unreadable-answer` for a file we could not have written */
   read: (list: string, signal: AbortSignal) => Promise<readonly string[] | 'absent'>;
+  /** What is in a list's file, whatever it is. */
+  readText: (list: string, signal: AbortSignal) => Promise<Buffer | 'absent'>;
   /** Puts a new file in the place of the list's old one: a reader sees all of one or all of the other, also after a power cut. */
-  write: (list: string, prefixes: readonly string[], signal: AbortSignal) => Promise<void>;
+  write: (list: string, text: readonly Uint8Array[], signal: AbortSignal) => Promise<void>;
   /** Takes a list's file away, if there is one. */
   remove: (list: string) => Promise<void>;
   /** The names of all files. */
@@ -46,19 +48,22 @@ export function openListDirectory(path: string, ids: Ids): ListDirectory {
   const drafts = sharedRun(() => draftsIn(path));
   const synced = sharedRun(() => syncDirectory(path));
   const reached = sharedRun(() => requireDirectory(path));
+  const readText: ListDirectory['readText'] = async (list, signal) => {
+    const text = await textOf(join(path, list), signal);
+    if (text === 'absent') await reached();
+    return text;
+  };
   return {
     read: async (list, signal) => {
-      const file = join(path, list);
-      const text = await textOf(file, signal);
-      if (text !== 'absent') return prefixesOf(file, text.read);
-      await reached();
-      return 'absent';
+      const text = await readText(list, signal);
+      return text === 'absent' ? text : prefixesOf(join(path, list), text.toString('utf8'));
     },
-    write: async (list, prefixes, signal) => {
+    readText,
+    write: async (list, text, signal) => {
       const aside = join(path, draftName(list, ids.uuid()));
       try {
         await removeLeftOvers((await drafts()).filter((draft) => draft.list === list));
-        await writeDurably(aside, prefixes.map((prefix) => `${prefix}\n`).join(''));
+        await writeDurably(aside, text);
         if (signal.aborted) throw stoppedInTime(signal);
         await rename(aside, join(path, list));
       } catch (error) {
@@ -102,16 +107,16 @@ export function openListDirectory(path: string, ids: Ids): ListDirectory {
   };
 }
 
-async function textOf(file: string, signal: AbortSignal): Promise<Readonly<{ read: string }> | 'absent'> {
+async function textOf(file: string, signal: AbortSignal): Promise<Buffer | 'absent'> {
   try {
-    return { read: await withOpenFile(file, READ_FLAGS, (open) => wholeText(file, open, signal)) };
+    return await withOpenFile(file, READ_FLAGS, (open) => wholeText(file, open, signal));
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return 'absent';
     throw asFailure(error, file, 'unreadable-answer');
   }
 }
 
-async function wholeText(file: string, { stat: ask, read }: OpenFile, signal: AbortSignal): Promise<string> {
+async function wholeText(file: string, { stat: ask, read }: OpenFile, signal: AbortSignal): Promise<Buffer> {
   const found = await ask();
   if (!found.isFile()) throw new RouterFailure('unreadable-answer', `${file} is not a regular file`);
   if (found.size > LARGEST_FILE_BYTES) {
@@ -146,7 +151,7 @@ function prefixesOf(file: string, text: string): readonly string[] {
     .map(formatCidr);
 }
 
-async function writeDurably(file: string, text: string): Promise<void> {
+async function writeDurably(file: string, text: readonly Uint8Array[]): Promise<void> {
   await withOpenFile(
     file,
     WRITE_FLAGS,

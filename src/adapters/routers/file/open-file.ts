@@ -4,9 +4,9 @@ import { promisify } from 'node:util';
 /** A file that is open, until the work on it is over. */
 export type OpenFile = Readonly<{
   stat: () => Promise<Stats>;
-  /** The text of the file, which had so many bytes when it was asked. */
-  read: (bytes: number) => Promise<string>;
-  write: (text: string) => Promise<void>;
+  /** What is in the file, which had so many bytes when it was asked. */
+  read: (bytes: number) => Promise<Buffer>;
+  write: (pieces: readonly Uint8Array[]) => Promise<void>;
   /** Resolves when all of it is on disk. */
   sync: () => Promise<void>;
 }>;
@@ -33,7 +33,7 @@ export async function withOpenFile<T>(
     return await work({
       stat: () => files.stat(descriptor),
       read: (bytes) => readAll(descriptor, bytes),
-      write: (text) => writeAll(descriptor, Buffer.from(text)),
+      write: (pieces) => writeAll(descriptor, pieces),
       sync: () => files.sync(descriptor),
     });
   } finally {
@@ -42,19 +42,34 @@ export async function withOpenFile<T>(
 }
 
 /** One byte more than it had tells whether it has grown. */
-async function readAll(descriptor: number, bytes: number): Promise<string> {
+async function readAll(descriptor: number, bytes: number): Promise<Buffer> {
   let buffer = Buffer.allocUnsafe(bytes + 1);
   let filled = 0;
   for (;;) {
     const { bytesRead } = await files.read(descriptor, buffer, filled, buffer.length - filled, null);
     filled += bytesRead;
-    if (bytesRead === 0) return buffer.toString('utf8', 0, filled);
-    if (filled === bytes) return buffer.toString('utf8', 0, filled);
+    if (bytesRead === 0) return buffer.subarray(0, filled);
+    if (filled === bytes) return buffer.subarray(0, filled);
     if (filled === buffer.length) buffer = Buffer.concat([buffer, Buffer.allocUnsafe(buffer.length)]);
   }
 }
 
-async function writeAll(descriptor: number, buffer: Buffer): Promise<void> {
+/** Thousands of small pieces would be as many ways to the disk and back, and all in one another copy of a very long list. */
+const WRITTEN_AT_ONCE = 1024 * 1024;
+
+async function writeAll(descriptor: number, pieces: readonly Uint8Array[]): Promise<void> {
+  let [together, bytes]: [Uint8Array[], number] = [[], 0];
+  for (const piece of pieces) {
+    together.push(piece);
+    bytes += piece.length;
+    if (bytes < WRITTEN_AT_ONCE) continue;
+    await writeBuffer(descriptor, Buffer.concat(together, bytes));
+    [together, bytes] = [[], 0];
+  }
+  if (bytes > 0) await writeBuffer(descriptor, Buffer.concat(together, bytes));
+}
+
+async function writeBuffer(descriptor: number, buffer: Buffer): Promise<void> {
   for (let written = 0; written < buffer.length;) {
     written += (await files.write(descriptor, buffer, written)).bytesWritten;
   }

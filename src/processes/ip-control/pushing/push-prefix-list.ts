@@ -1,19 +1,11 @@
-import { type Keeping, NOT_REPLACED, wantedOn } from '../../../commands/ip-control/kept-lists.ts';
+import { NOT_REPLACED } from '../../../commands/ip-control/kept-lists.ts';
 import type { RouterOutcome } from '../../../events/ip-control/vocabulary.ts';
 import type { Clock } from '../../../ports/clock.ts';
-import { type RouterDriver, RouterFailure, type RouterFailureCode } from '../../../ports/routers.ts';
-import { describeFailure, type HeldList, isNotSaved, isSameList, isUnreadable, callRouter } from './router-calls.ts';
+import { RouterFailure, type RouterFailureCode } from '../../../ports/routers.ts';
+import { formOf, type ListOnRouter } from './list-forms.ts';
+import { callRouter, describeFailure, isNotSaved, isUnreadable } from './router-calls.ts';
 
-export type Push = Readonly<{
-  router: string;
-  driver: RouterDriver;
-  list: string;
-  /** Canonical CIDR texts in order: all that the list is to hold. */
-  prefixes: readonly string[];
-  /** While the log is a restored one: what the router holds beside it stays, but for what the log explains. */
-  keeping?: Keeping | undefined;
-  timeoutMilliseconds: number;
-}>;
+export type Push = ListOnRouter & Readonly<{ router: string; timeoutMilliseconds: number }>;
 
 /** How a push went; `code` of what went wrong. */
 export type Tried = Readonly<{
@@ -32,9 +24,9 @@ export async function pushPrefixList(
   clock: Clock,
   signal: AbortSignal,
 ): Promise<Tried> {
-  const { router, driver, list, keeping, timeoutMilliseconds, patienceMilliseconds = timeoutMilliseconds } = push;
+  const { router, keeping, timeoutMilliseconds, patienceMilliseconds = timeoutMilliseconds } = push;
   const started = clock.monotonicMilliseconds();
-  let [prefixes, kept] = [push.prefixes, 0];
+  const form = formOf(push);
   const elapsed = (): number => clock.monotonicMilliseconds() - started;
   let isUnsaved = false;
   const outcome = (result: RouterOutcome['result'], untouched: boolean, because?: string): RouterOutcome => ({
@@ -43,18 +35,15 @@ export async function pushPrefixList(
     untouched,
     ...(because === undefined ? {} : { because }),
     ...(result === 'confirmed' && isUnsaved ? { saved: false } : {}),
-    ...(kept === 0 ? {} : { kept }),
+    ...(form.kept === 0 ? {} : { kept: form.kept }),
     milliseconds: Math.round(elapsed()),
   });
   const bounded = <T>(work: (within: AbortSignal) => Promise<T>): Promise<T> =>
     callRouter(work, timeoutMilliseconds - elapsed(), clock, signal);
-  let before: HeldList = 'absent';
   try {
-    before = await bounded((within) => driver.read(list, within));
-    const wanted = wantedOn(before, prefixes, keeping);
-    if ('problem' in wanted) return { outcome: outcome('failed', true, wanted.problem) };
-    [prefixes, kept] = [wanted.prefixes, wanted.kept.length];
-    if (isSameList(before, prefixes)) return { outcome: outcome('confirmed', true) };
+    const found = await bounded((within) => form.compare(within));
+    if (typeof found === 'object') return { outcome: outcome('failed', true, found.problem) };
+    if (found) return { outcome: outcome('confirmed', true) };
   } catch (error) {
     // What can't be read as a list is none of ours, and is replaced; what a restored log does not explain may be in it.
     if (!isUnreadable(error)) return { outcome: outcome('failed', true, describeFailure(error)), ...codeOf(error) };
@@ -63,22 +52,21 @@ export async function pushPrefixList(
   }
   const failure = await bounded(async (within) => {
     const patience = Math.min(timeoutMilliseconds, patienceMilliseconds) - elapsed();
-    await driver.replace(list, prefixes, within, { timeoutMilliseconds: patience });
+    await form.replace(within, patience);
     return undefined;
   }).catch((error: unknown) => ({ error }));
   isUnsaved = failure !== undefined && isNotSaved(failure.error);
   const because = failure === undefined ? undefined : describeFailure(failure.error);
   const code = failure === undefined ? {} : codeOf(failure.error);
   const possible = failure?.error instanceof RouterFailure ? failure.error.possible : undefined;
-  if (possible !== undefined) {
-    const held = before === 'absent' ? [] : before;
-    return { outcome: outcome('failed', true, because), ...code, tooLarge: { held, wanted: prefixes, possible } };
-  }
+  const { entries } = form;
+  if (possible !== undefined && entries !== undefined)
+    return { outcome: outcome('failed', true, because), ...code, tooLarge: { ...entries, possible } };
   try {
     // A change that timed out has used up the time: reading back, which decides, gets its own.
-    const held = await callRouter((within) => driver.read(list, within), timeoutMilliseconds, clock, signal);
+    const isHeld = await callRouter((within) => form.isHeld(within), timeoutMilliseconds, clock, signal);
     // A list that holds is a success; what else went wrong is told all the same.
-    if (isSameList(held, prefixes)) return { outcome: outcome('confirmed', false, because), ...code };
+    if (isHeld) return { outcome: outcome('confirmed', false, because), ...code };
     return {
       outcome: outcome('failed', false, because ?? 'the list reads back differently from what was sent'),
       ...code,

@@ -5,6 +5,7 @@ import { nextSlice } from './next-slice.ts';
 import { type Push, type Tried, pushPrefixList } from './push-prefix-list.ts';
 import { type PushTogether, pushTogether } from './push-together.ts';
 import { commonOf } from './router-calls.ts';
+import { WantedList } from './wanted-list.ts';
 
 /** The list has not come to an end on this router: `done` of its blocks are there, and the next slice may follow. */
 export type Sliced = Readonly<{ router: string; done: number }>;
@@ -48,7 +49,11 @@ export async function pushSlice(
   if (isFirst && layers.length <= 1) return { router, done: commonOf(held, wanted) };
   const possible = (isFirst ? tooLarge.possible / SLICES_IN_A_TIMEOUT : tooLarge.possible) * pace.share;
   const slice = nextSlice(held, wanted, layers, Math.max(1, Math.floor(possible)));
-  const tried = await pushPrefixList({ ...push, prefixes: slice, keeping: undefined }, clock, signal);
+  const tried = await pushPrefixList(
+    { ...push, wanted: WantedList.ofPrefixes(slice), keeping: undefined },
+    clock,
+    signal,
+  );
   const isThere = tried.outcome.result === 'confirmed';
   const isLate = tried.tooLarge !== undefined || tried.code === 'timed-out' || tried.code === 'outcome-unknown';
   return goesOn(pace, isThere, isLate) ? { router, done: commonOf(isThere ? slice : held, wanted) } : tried;

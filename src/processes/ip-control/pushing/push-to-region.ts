@@ -19,6 +19,7 @@ import { listTurn, type KeyedMutex, regionTurn, sliceTurn } from '../../../concu
 import type { Tried } from './push-prefix-list.ts';
 import { isSliced, type Pace, pushSlice, pushSliceTogether, type Sliced } from './push-slice.ts';
 import { describeFailure } from './router-calls.ts';
+import { KnownTexts, type WantedList } from './wanted-list.ts';
 
 export type DeployCommitDependencies = Readonly<{
   customers: Aggregate<CustomerCommand, CustomerState, CustomerEvent>;
@@ -42,19 +43,21 @@ export type Memory = Readonly<{
   paces: Map<string, Pace>;
   /** The newest push of a list to a router, by its turn, until it is over. */
   running: Map<string, Promise<Tried | Sliced | undefined>>;
+  /** By customer and list. */
+  texts: KnownTexts;
 }>;
 
 const REMEMBERED_MAX = 10_000;
 
 export function newMemory(): Memory {
-  return { attempts: new BoundedMap(REMEMBERED_MAX), paces: new Map(), running: new Map() };
+  return { attempts: new BoundedMap(REMEMBERED_MAX), paces: new Map(), running: new Map(), texts: new KnownTexts() };
 }
 
 export type RegionPush = Readonly<{
   duty: DeployCommitDuty;
   region: RegionState;
   list: string;
-  prefixes: readonly string[];
+  wanted: WantedList;
   layers: Layers;
   keeping: Keeping | undefined;
   last: () => readonly string[];
@@ -87,9 +90,15 @@ export async function pushToRegion(
   return each(isThere ? catchingUp : [], together);
 }
 
+/** The customer and the list. */
+export function listKey({ data }: DeployCommitDuty): string {
+  return `${data.customerId}/${commitKey(data.regionId, data.list)}`;
+}
+
 /** The pushes of this attempt; those of an older one of the same list are forgotten. */
-function pushesOf({ data }: DeployCommitDuty, { attempts }: Memory): AttemptPushes {
-  const key = `${data.customerId}/${commitKey(data.regionId, data.list)}`;
+function pushesOf(duty: DeployCommitDuty, { attempts }: Memory): AttemptPushes {
+  const { data } = duty;
+  const key = listKey(duty);
   const id = `${data.commitSetId}#${data.attempt}`;
   const known = attempts.get(key);
   if (known?.id === id && data.step > 0) return known.pushes;
@@ -168,7 +177,7 @@ function areSliced(together: Together): together is readonly Sliced[] {
 
 async function pushAllTogether(
   routers: readonly RegionRouter[],
-  { duty, list, prefixes, layers, keeping, last }: RegionPush,
+  { duty, list, wanted, layers, keeping, last }: RegionPush,
   { driverOf, clock, timeoutMilliseconds }: DeployCommitDependencies,
   pace: Pace,
   signal: AbortSignal,
@@ -184,6 +193,7 @@ async function pushAllTogether(
     }
   }
   if (bad.size === 0) {
+    const { prefixes } = wanted;
     const push = { routers: ready, list, prefixes, keeping, last, timeoutMilliseconds, layers, isFirst: step === 0 };
     return pushSliceTogether(push, pace, clock, signal);
   }
@@ -201,7 +211,7 @@ export function failedUntouched(router: string, because: string): RouterOutcome 
 
 async function pushTo(
   { router, driver: kind, options }: RegionRouter,
-  { duty, list, prefixes, layers, keeping }: RegionPush,
+  { duty, list, wanted, layers, keeping }: RegionPush,
   { driverOf, clock, timeoutMilliseconds }: DeployCommitDependencies,
   pace: Pace,
   signal: AbortSignal,
@@ -214,7 +224,7 @@ async function pushTo(
   }
   const isFirst = duty.data.step === 0;
   return pushSlice(
-    { router, driver, list, prefixes, keeping, timeoutMilliseconds, layers, isFirst },
+    { router, driver, list, wanted, keeping, timeoutMilliseconds, layers, isFirst },
     pace,
     clock,
     signal,

@@ -40,6 +40,7 @@ import {
   isUnreadable,
   callRouter,
 } from './router-calls.ts';
+import { WantedList } from './wanted-list.ts';
 
 export type ReconcileDependencies = Readonly<{
   customers: Aggregate<CustomerCommand, CustomerState, CustomerEvent>;
@@ -225,7 +226,16 @@ class Reconciliation {
     const { router, repair } = this.#router;
     if (!repair && this.#purpose !== 'catch-up') return undefined;
     const { clock, timeoutMilliseconds } = this.#with;
-    const push = { router, driver, list, prefixes: wanted, keeping, timeoutMilliseconds, layers: [], isFirst };
+    const push = {
+      router,
+      driver,
+      list,
+      wanted: WantedList.ofPrefixes(wanted),
+      keeping,
+      timeoutMilliseconds,
+      layers: [],
+      isFirst,
+    };
     const pushed = await pushSlice(push, this.#pace, clock, this.#signal);
     this.#signal.throwIfAborted();
     if (isSliced(pushed))

@@ -3,10 +3,13 @@ import { once } from 'node:events';
 import { mkdir, readdir, readFile, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import * as fc from 'fast-check';
 import { suite, test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createOpenRouter } from '../../../../src/adapters/routers/open-router.ts';
-import type { RouterDriver } from '../../../../src/ports/routers.ts';
+import { CoverText } from '../../../../src/addresses/cover-text.ts';
+import { RangeSet } from '../../../../src/addresses/range-set.ts';
+import { type ListsAsText, type RouterDriver, RouterFailure } from '../../../../src/ports/routers.ts';
 import { fails, ipv4Hosts, never, routerDriverContract } from '../../../contracts/router-driver.ts';
 import { routerContext } from '../../../support/routers/router-context.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
@@ -97,6 +100,110 @@ files(
   },
 );
 
+const asTexts = suite<{ path: string; lists: ListsAsText; driver: RouterDriver; remove: () => Promise<void> }>(
+  'file driver, lists as texts',
+);
+asTexts.before.each(async (context) => {
+  const folder = await temporaryFolder();
+  context.path = folder.path;
+  context.remove = folder.remove;
+  context.driver = openAt(folder.path);
+  assert.ok(context.driver.text);
+  context.lists = context.driver.text;
+});
+asTexts.after.each(({ remove }) => remove());
+
+const BOTH = CoverText.of(
+  RangeSet.of({ version: 4, first: 0xc0000201, last: 0xc0000203 }, { version: 6, first: 1n, last: 1n }),
+);
+
+asTexts('a text is a file as its entries make it', async ({ lists, driver, path }) => {
+  await lists.replace('Svc-TEXT', BOTH, never);
+  const entries = await driver.read('Svc-TEXT', never);
+  assert.ok(entries !== 'absent');
+  assert.equal(entries, BOTH.texts());
+  await driver.replace('Svc-ENTRIES', entries, never);
+  const reads = ['Svc-TEXT', 'Svc-ENTRIES'].map((name) => readFile(join(path, name), 'utf8'));
+  const [text, ofEntries] = await Promise.all(reads);
+  assert.is(text, '192.0.2.1/32\n192.0.2.2/31\n::1/128\n');
+  assert.is(text, ofEntries);
+  assert.is(String(await lists.read('Svc-TEXT', never)), text);
+  assert.equal((await readdir(path)).sort(), ['Svc-ENTRIES', 'Svc-TEXT'], 'nothing else is left');
+});
+
+asTexts('a long text is written to its last line', async ({ lists, path }) => {
+  const set = RangeSet.from(
+    Array.from({ length: 200_000 }, (_, at) => ({ version: 4, first: 0x0a000000 + 4 * at, last: 0x0a000000 + 4 * at })),
+  );
+  const text = CoverText.of(set);
+  assert.ok(text.byteLength > 2 * 1024 * 1024);
+  await lists.replace('Svc-LONG', text, never);
+  assert.ok(Buffer.concat(text.pieces).equals(await readFile(join(path, 'Svc-LONG'))));
+});
+
+asTexts('one that is there already is not written again, in whatever order its lines are', async ({ lists, path }) => {
+  const file = join(path, 'Svc-TEXT');
+  await writeFile(file, '::1/128\n192.0.2.2/31\n192.0.2.1/32\n');
+  const { ino } = await stat(file);
+  await lists.replace('Svc-TEXT', BOTH, never);
+  assert.is((await stat(file)).ino, ino);
+  await writeFile(file, '::1/128\n192.0.2.2/31\n192.0.2.1/33\n');
+  await lists.replace('Svc-TEXT', BOTH, never);
+  assert.ok((await stat(file)).ino !== ino);
+});
+
+asTexts('an empty text is an empty file, and an absent one none', async ({ lists, path }) => {
+  assert.is(await lists.read('Svc-TEXT', never), 'absent');
+  await lists.replace('Svc-TEXT', CoverText.of(RangeSet.empty), never);
+  assert.is(await readFile(join(path, 'Svc-TEXT'), 'utf8'), '');
+  assert.is((await lists.read('Svc-TEXT', never)).length, 0);
+});
+
+asTexts(
+  'what is no file is unreadable, and in the way; a link is replaced and never followed',
+  async ({ lists, path }) => {
+    await mkdir(join(path, 'Svc-FOLDER'));
+    await fails('unreadable-answer', lists.read('Svc-FOLDER', never));
+    await fails('rejected', lists.replace('Svc-FOLDER', BOTH, never));
+    await writeFile(join(path, 'elsewhere'), 'as it was');
+    await symlink(join(path, 'elsewhere'), join(path, 'Svc-LINK'));
+    await fails('unreadable-answer', lists.read('Svc-LINK', never));
+    await lists.replace('Svc-LINK', BOTH, never);
+    assert.is(String(await lists.read('Svc-LINK', never)), Buffer.concat(BOTH.pieces).toString());
+    assert.is(await readFile(join(path, 'elsewhere'), 'utf8'), 'as it was');
+  },
+);
+
+asTexts(
+  'lists of others are not touched, and nothing is in a directory that is gone',
+  async ({ lists, path, remove }) => {
+    await fails('not-permitted', lists.read('Others', never));
+    await fails('not-permitted', lists.replace('../Svc-A', BOTH, never));
+    assert.equal(await readdir(path), []);
+    await remove();
+    await fails('unreachable', lists.read('Svc-A', never));
+    await fails('unreachable', lists.replace('Svc-A', BOTH, never));
+  },
+);
+
+asTexts('a text is right where its entries are, whatever has become of the file', async ({ lists, driver, path }) => {
+  const lines = BOTH.texts();
+  const line = fc.constantFrom(...lines, '192.0.2.0/24', '192.0.2.1', ' ::1/128', '::1/128 le 128', '', '0:0::1/128');
+  await fc.assert(
+    fc.asyncProperty(fc.array(line, { maxLength: 4 }), fc.constantFrom('\n', '', '\r\n'), async (some, end) => {
+      await writeFile(join(path, 'Svc-TEXT'), some.join('\n') + end);
+      const text = await lists.read('Svc-TEXT', never);
+      const entries = await driver.read('Svc-TEXT', never).catch((error: unknown) => {
+        assert.ok(error instanceof RouterFailure && error.code === 'unreadable-answer');
+        return 'unreadable' as const;
+      });
+      const isRight = Array.isArray(entries) && entries.join() === lines.join();
+      assert.is(text !== 'absent' && BOTH.hasLinesOf(text), isRight);
+    }),
+    { numRuns: 300 },
+  );
+});
+
 /** Has another process begin to write lists; it is stopped or killed before their files are in place. Gives the names of its drafts. */
 async function draftsOfAnother(
   path: string,
@@ -185,6 +292,7 @@ files('a file in the place of the directory', async ({ path }) => {
 });
 
 files.run();
+asTexts.run();
 
 for (const [what, options, message] of [
   ['none', {}, 'option path is missing; it must be the absolute path of a directory'],

@@ -1,10 +1,12 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { CoverText } from '../../../../src/addresses/cover-text.ts';
 import type { Keeping } from '../../../../src/commands/ip-control/kept-lists.ts';
 import { RangeSet } from '../../../../src/addresses/range-set.ts';
 import { parseRangeTexts } from '../../../../src/addresses/range-text.ts';
 import { type RouterDriver, RouterFailure } from '../../../../src/ports/routers.ts';
 import { pushPrefixList } from '../../../../src/processes/ip-control/pushing/push-prefix-list.ts';
+import { WantedList } from '../../../../src/processes/ip-control/pushing/wanted-list.ts';
 import { createManualClock } from '../../../support/manual-clock.ts';
 
 type Held = readonly string[] | 'absent';
@@ -58,7 +60,14 @@ async function push(
   const clock = createManualClock();
   const stop = new AbortController();
   const pushing = pushPrefixList(
-    { router: 'core1', driver: router.driver, list: LIST, prefixes, keeping, timeoutMilliseconds: 30_000 },
+    {
+      router: 'core1',
+      driver: router.driver,
+      list: LIST,
+      wanted: WantedList.ofPrefixes(prefixes),
+      keeping,
+      timeoutMilliseconds: 30_000,
+    },
     clock,
     stop.signal,
   );
@@ -223,13 +232,111 @@ test('the driver is told how long the caller is going to wait', async () => {
   assert.equal(router.told, [30_000]);
 });
 
+// As a text
+
+const LONG = RangeSet.of({ version: 4, first: 1, last: 9 }, { version: 6, first: 5n, last: 5n });
+const TEXT = '0.0.0.1/32\n0.0.0.2/31\n0.0.0.4/30\n0.0.0.8/31\n::5/128\n';
+
+/** A router that holds texts, and answers as it is told; its entries are not to be asked for. */
+function holdingTexts(reads: readonly Answer<string>[], replaces?: RouterFailure) {
+  const calls: string[] = [];
+  const left = [...reads];
+  const driver: RouterDriver = {
+    ...scripted({ reads: [new RouterFailure('rejected', 'not by entries')] }).driver,
+    text: {
+      read: async (list, signal) => {
+        calls.push(`read ${list}`);
+        const text = await answer((left.length > 1 ? left.shift() : left[0]) ?? '', signal, 'timed-out');
+        return text === 'absent' ? text : Buffer.from(text);
+      },
+      replace: (list, wanted, signal) => {
+        calls.push(`replace ${list} ${Buffer.concat(wanted.pieces).toString()}`);
+        return answer(replaces, signal, 'outcome-unknown');
+      },
+    },
+  };
+  return { driver, calls };
+}
+
+async function pushText(driver: RouterDriver, set = LONG, keeping?: Keeping) {
+  const wanted = WantedList.ofText(CoverText.of(set));
+  const given = { router: 'core1', driver, list: LIST, wanted, keeping, timeoutMilliseconds: 30_000 };
+  return (await pushPrefixList(given, createManualClock(), new AbortController().signal)).outcome;
+}
+
+test('a router that holds the text is not touched', async () => {
+  const { driver, calls } = holdingTexts([TEXT]);
+  const { result, untouched } = await pushText(driver);
+  assert.equal([result, untouched, calls], ['confirmed', true, [`read ${LIST}`]]);
+});
+
+test('one that holds another text, or none, gets the right one and is read back', async () => {
+  for (const before of ['absent', '', TEXT.slice(0, -1), `${TEXT}0.0.0.0/0\n`, TEXT.replace('::5', '::6')]) {
+    const { driver, calls } = holdingTexts([before, TEXT]);
+    const { result, untouched } = await pushText(driver);
+    assert.equal([result, untouched], ['confirmed', false], before);
+    assert.equal(calls, [`read ${LIST}`, `replace ${LIST} ${TEXT}`, `read ${LIST}`]);
+  }
+});
+
+test('what reads back as another text has failed, whatever the change has answered', async () => {
+  for (const after of ['absent', '', TEXT.replace('::5', '::6'), `${TEXT}::6/128\n`]) {
+    const { driver } = holdingTexts(['', after]);
+    const { result, untouched, because } = await pushText(driver);
+    assert.equal(
+      [result, untouched, because],
+      ['failed', false, 'the list reads back differently from what was sent'],
+      after,
+    );
+  }
+});
+
+test('a text that is there although the change has failed is a success, and one that can not be read back is unknown', async () => {
+  const there = holdingTexts(['', TEXT], new RouterFailure('outcome-unknown', 'no answer'));
+  assert.is((await pushText(there.driver)).result, 'confirmed');
+  const gone = holdingTexts(['', new RouterFailure('unreachable', 'gone')]);
+  const { result, because } = await pushText(gone.driver);
+  assert.equal([result, because], ['unknown', 'unreachable: gone']);
+});
+
+test('what is no file of text is replaced; a router that can not be read is not touched', async () => {
+  const odd = holdingTexts([new RouterFailure('unreadable-answer', 'a directory'), TEXT]);
+  assert.is((await pushText(odd.driver)).result, 'confirmed');
+  const away = holdingTexts([new RouterFailure('unreachable', 'down')]);
+  const { result, untouched } = await pushText(away.driver);
+  assert.equal([result, untouched, away.calls], ['failed', true, [`read ${LIST}`]]);
+});
+
+test('an absent text is an empty one', async () => {
+  const { driver, calls } = holdingTexts(['absent']);
+  const { result, untouched } = await pushText(driver, RangeSet.empty);
+  assert.equal([result, untouched, calls], ['confirmed', true, [`read ${LIST}`]]);
+});
+
+test('while the log is a restored one, what a router keeps is looked for among its entries', async () => {
+  const texts = holdingTexts([TEXT]);
+  const entries = scripted({ reads: [['203.0.113.0/24'], [...TEXT.trimEnd().split('\n'), '203.0.113.0/24']] });
+  const { read, replace } = entries.driver;
+  const keeping = { removals: RangeSet.empty, listed: RangeSet.empty };
+  const outcome = await pushText({ ...texts.driver, read, replace }, LONG, keeping);
+  assert.is(outcome.kept, 1);
+  assert.match(entries.calls.join(), /replace .* 203\.0\.113\.0\/24/);
+  assert.equal(texts.calls, []);
+});
+
 // Being stopped
 
 test('when the program stops, nothing is begun any more', async () => {
   const router = scripted({ reads: ['silence'] });
   const stop = new AbortController();
   const pushing = pushPrefixList(
-    { router: 'core1', driver: router.driver, list: LIST, prefixes: WANTED, timeoutMilliseconds: 30_000 },
+    {
+      router: 'core1',
+      driver: router.driver,
+      list: LIST,
+      wanted: WantedList.ofPrefixes(WANTED),
+      timeoutMilliseconds: 30_000,
+    },
     createManualClock(),
     stop.signal,
   );
@@ -246,7 +353,7 @@ test('a bug in a driver is a failure of that router, not of the program', async 
     },
   };
   const { outcome } = await pushPrefixList(
-    { router: 'core1', driver, list: LIST, prefixes: WANTED, timeoutMilliseconds: 30_000 },
+    { router: 'core1', driver, list: LIST, wanted: WantedList.ofPrefixes(WANTED), timeoutMilliseconds: 30_000 },
     createManualClock(),
     new AbortController().signal,
   );

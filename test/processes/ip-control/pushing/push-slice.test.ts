@@ -8,6 +8,7 @@ import {
   pushSlice,
   pushSliceTogether,
 } from '../../../../src/processes/ip-control/pushing/push-slice.ts';
+import { WantedList } from '../../../../src/processes/ip-control/pushing/wanted-list.ts';
 import { createManualClock } from '../../../support/manual-clock.ts';
 import { randomFrom } from '../../../support/random.ts';
 
@@ -49,7 +50,8 @@ function slowRouter(possible: number, takes: () => 'taken' | 'late' | 'refused')
 const LAYERS = [RangeSet.empty];
 
 function nextPush(driver: RouterDriver, pace: Pace) {
-  const push = { router: 'core1', driver, list: LIST, prefixes: WANTED, timeoutMilliseconds: 30_000 };
+  const wanted = WantedList.ofPrefixes(WANTED);
+  const push = { router: 'core1', driver, list: LIST, wanted, timeoutMilliseconds: 30_000 };
   return pushSlice({ ...push, layers: LAYERS, isFirst: false }, pace, createManualClock(), never);
 }
 
