@@ -65,12 +65,15 @@ export async function applyScaling(
       if (await end(termination, at, context, dependencies)) ending.push(termination.worker);
     }
   };
-  const refuse = async ({ scope, architecture, unmet, because }: LaunchRefusal): Promise<void> => {
+  const recordRefusal = async ({ scope, architecture, unmet, because }: LaunchRefusal): Promise<void> => {
     const data = { architecture, unmet, because, at };
     await dependencies.scopes.handle(scope, { type: 'RecordScalingRefusal', data }, context);
   };
   const ofNoPool = decision.refusals.filter(({ pool }) => pool === null);
-  await eachTried([...pools.map((pool) => () => applyTo(pool)), ...ofNoPool.map((refusal) => () => refuse(refusal))]);
+  await eachTried([
+    ...pools.map((pool) => () => applyTo(pool)),
+    ...ofNoPool.map((refusal) => () => recordRefusal(refusal)),
+  ]);
   return { reserved, ending };
 }
 
