@@ -42,7 +42,7 @@ live(
       await edgeward.json('customer', 'update', customer.name, '--webhook-url', receiver.url);
       const killed = await edgeward.spawn(['serve']);
       await post(await killed.listening(), customer, '/ips/bulk', { action: 'disable', ips: scattered(0, MANY) });
-      await waitUntil('some of it is there', async () => (await held(lab)).size > 40, 60);
+      await waitUntil('some of it is there', async () => (await held(lab)).size > 40, 240);
       killed.child.kill('SIGKILL');
       assert.is(await killed.ended, 'SIGKILL');
       const before = (await held(lab)).size;
@@ -51,8 +51,8 @@ live(
       const next = await edgeward.spawn(['serve']);
       await next.listening();
       await waitUntil('all of it is there', async () => (await held(lab)).size === MANY, WHOLE_SECONDS_MAX);
-      await waitUntil('the commit is complete', async () => (await newestCommit(lab))?.status === 'success', 30);
-      await waitUntil('its end is told', async () => receiver.told.length > 0, 30);
+      await waitUntil('the commit is complete', async () => (await newestCommit(lab))?.status === 'success', 120);
+      await waitUntil('its end is told', async () => receiver.told.length > 0, 120);
       const types = (await edgeward.events()).map(({ type }) => type);
       assert.is(types.filter((type) => type === 'CommitCompleted').length, 1);
       assert.equal(receiver.told, ['success']);

@@ -23,7 +23,7 @@ live(
     const { edgeward, customer } = lab;
     const url = await edgeward.serve();
     await post(url, customer, '/ips/bulk', { action: 'disable', ips: scattered(0, MANY) });
-    await waitUntil('some of it is there', async () => (await held(lab)).size > 40, 60);
+    await waitUntil('some of it is there', async () => (await held(lab)).size > 40, 240);
     assert.ok((await held(lab)).size < MANY);
     const { status, prefixes_done: done, prefixes_total: total } = (await newestCommit(lab)) ?? {};
     assert.equal({ status, total }, { status: 'deploying', total: MANY });
@@ -38,7 +38,7 @@ live(
     const gone = async (): Promise<boolean> => !(await held(lab)).has('198.18.0.0/32');
     await secondsOfOneSlice(lab, enable, gone);
     await waitUntil('all of it is there', async () => (await held(lab)).size === MANY, WHOLE_SECONDS_MAX);
-    await waitUntil('the commit is complete', async () => (await newestCommit(lab))?.status === 'success', 30);
+    await waitUntil('the commit is complete', async () => (await newestCommit(lab))?.status === 'success', 120);
     const types = (await edgeward.events()).map(({ type }) => type);
     assert.is(types.filter((type) => type === 'CommitCompleted').length, 1);
     assert.equal(await failures(lab), [], 'a slice is no failure');

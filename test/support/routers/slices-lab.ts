@@ -139,7 +139,7 @@ export async function secondsOfOneSlice(
     assert.ok(turns.own < OWN_MAX, `not there after ${turns.own} slices that had it`);
     return undefined;
   };
-  const { others } = await waitUntil('the router has the change', turnsUntilThere, 120);
+  const { others } = await waitUntil('the router has the change', turnsUntilThere, 240);
   assert.ok(others <= OTHERS_MAX, `${others} slices without it went before`);
   return (performance.now() - began) / 1000;
 }
