@@ -75,9 +75,9 @@ export async function startNetconfd(options: NetconfdOptions = {}): Promise<LabN
       existsSync(at('socket')) ? 'listens' : started.exitCode !== null && 'ended',
     );
     if (isUp === 'listens') return;
-    // One that was killed while it saved can't read what it has saved: its owner would start it without.
-    if (!existsSync(at('home/.yuma/startup-cfg.xml'))) throw new Error('netconfd has ended');
-    rmSync(at('home/.yuma/startup-cfg.xml'));
+    // One that was killed while it saved can't read what it has saved, or its count of changes: its owner would start it without.
+    if (!existsSync(at('home/.yuma'))) throw new Error('netconfd has ended');
+    rmSync(at('home/.yuma'), { recursive: true });
     await start();
   };
   const kill = async (): Promise<void> => {
