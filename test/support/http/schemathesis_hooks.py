@@ -104,6 +104,7 @@ RULES = re.compile(
             r"^prefix too broad|is reserved and cannot be whitelisted\.$",
             # Of administrators. What a double can't hold exactly is refused, which the description has no word for.
             r"must be a whole number from [01]\.$",
+            r"must be at most 9007199254740991\.$",
             # A subnet is named by its number, too, where it is there.
             r" is not a CIDR: ",
             r"^after: must be (the id of|a position of)",
