@@ -1,11 +1,9 @@
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Reads a file, writes another one in its place durably, and reads that back: milliseconds of the processor. */
-export function pushBare(directory: string, list: string): number {
+/** Writes a file in another one's place durably, and reads it back: as little as a router that is a directory asks for. */
+export function replaceDurably(directory: string, list: string, text: Uint8Array): void {
   const name = join(directory, list);
-  const begun = process.cpuUsage();
-  const text = readFileSync(name);
   const draft = openSync(`${name}.new`, 'w');
   writeSync(draft, text);
   fsyncSync(draft);
@@ -15,6 +13,12 @@ export function pushBare(directory: string, list: string): number {
   fsyncSync(folder);
   closeSync(folder);
   if (!readFileSync(name).equals(text)) throw new Error(`${name} reads back differently`);
+}
+
+/** Reads a file, and replaces it by the same: milliseconds of the processor. */
+export function pushBare(directory: string, list: string): number {
+  const begun = process.cpuUsage();
+  replaceDurably(directory, list, readFileSync(join(directory, list)));
   const { user, system } = process.cpuUsage(begun);
   return (user + system) / 1_000;
 }

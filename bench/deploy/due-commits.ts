@@ -2,24 +2,14 @@
 // loop that writes, syncs, renames and reads back the same files.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import {
-  closeSync,
-  fsyncSync,
-  mkdirSync,
-  mkdtempSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeSync,
-} from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { freePort } from '../http/edgeward.ts';
 import { type Paired, summary } from '../measure.ts';
 import { firstAddress, ipv4, writeLog } from '../replay/event-log.ts';
+import { replaceDurably } from './bare-push.ts';
 
 const MAIN = process.env.EDGEWARD_MAIN ?? new URL('../../dist/main.js', import.meta.url).pathname;
 /** How many customers are due, in a region of how many routers. */
@@ -48,21 +38,8 @@ function bareLoop(directory: string, { customers, routers }: DueCommits): number
   const started = performance.now();
   for (let customer = 1; customer <= customers; customer += 1)
     for (const folder of folders)
-      writeDurably(folder, `Svc-C${customer}-BLACKHOLE`, `${ipv4(firstAddress(customer, 24))}/32\n`);
+      replaceDurably(folder, `Svc-C${customer}-BLACKHOLE`, Buffer.from(`${ipv4(firstAddress(customer, 24))}/32\n`));
   return (performance.now() - started) / (customers * routers);
-}
-
-function writeDurably(directory: string, list: string, text: string): void {
-  const name = join(directory, list);
-  const draft = openSync(`${name}.new`, 'w');
-  writeSync(draft, text);
-  fsyncSync(draft);
-  closeSync(draft);
-  renameSync(`${name}.new`, name);
-  const folder = openSync(directory, 'r');
-  fsyncSync(folder);
-  closeSync(folder);
-  if (readFileSync(name, 'utf8') !== text) throw new Error(`${name} reads back differently`);
 }
 
 function foldersIn(directory: string, routers: number): readonly string[] {

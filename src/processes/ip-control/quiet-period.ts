@@ -1,7 +1,7 @@
 import type { Aggregate } from '../../commands/aggregate.ts';
 import type { CustomerState } from '../../commands/ip-control/customer-state.ts';
 import type { CustomerCommand } from '../../commands/ip-control/customer.ts';
-import { type CommitTimes, retryDelay } from '../../domain/ip-control/commit-due.ts';
+import { commitDueIn, type CommitTimes } from '../../domain/ip-control/commit-due.ts';
 import type { CustomerEvent } from '../../events/ip-control/customer.ts';
 import { LIST_EVENTS, type ListEvent, listKeysOf, listOf } from '../../events/ip-control/list-changes.ts';
 import type { ListKind } from '../../events/ip-control/vocabulary.ts';
@@ -110,14 +110,10 @@ function withChange(
 /** Milliseconds until a commit is due; less than zero: since when it is. */
 function dueIn(state: QuietPeriodState, settings: CommitTimes, since: Since): number | undefined {
   const { changed, waiting, commit } = state;
-  if (commit?.phase === 'deploying') return undefined;
-  const { quietMilliseconds, quietMillisecondsMax = Number.POSITIVE_INFINITY } = settings;
-  const due: number[] = [];
-  if (changed !== null) due.push(quietMilliseconds - since(changed));
-  if (waiting !== null) due.push(quietMillisecondsMax - since(waiting));
   // One that goes on slowly takes what comes meanwhile along.
-  if (commit?.phase === 'failed') due.push(retryDelay(settings, commit.failures) - since(commit.failed));
-  return due.length === 0 ? undefined : Math.min(...due);
+  if (commit?.phase === 'deploying') return undefined;
+  const failed = commit?.phase === 'failed' ? commit.failed : null;
+  return commitDueIn({ changed, waiting, failed, failures: commit?.failures ?? 0 }, settings, since);
 }
 
 /** Asks the customer's stream for a commit; it says no more than "nothing new" when there is nothing to deploy. */
