@@ -132,11 +132,10 @@ test('whatever is asked of a subnet: no failure of ours', async () => {
     ),
     { maxLength: 3 },
   );
-  const id = fc.oneof(
-    fc.constantFrom('1', '2', '3'),
-    fc.webSegment(),
-    fc.string({ maxLength: 8 }).map(encodeURIComponent),
-  );
+  const id = fc
+    .oneof(fc.constantFrom('1', '2', '3'), fc.webSegment(), fc.string({ maxLength: 8 }).map(encodeURIComponent))
+    // A client takes those two out of the path, and asks something else.
+    .filter((segment) => !['.', '..'].includes(segment.replaceAll(/%2e/gi, '.')));
   await fc.assert(
     fc.asyncProperty(
       id,

@@ -55,7 +55,7 @@ class ProjectionViewCache<E extends Event, V extends object> implements ViewCach
   readonly #parts = new SavedParts();
   #collection: Collection | undefined;
   #feeder: ProjectionFeeder | undefined;
-  /** Every view of this generation is in memory: it is made from the first event on, and none has been dropped from memory. */
+  /** Every view of this generation is in memory: it is made from the first event on, or all were read, and none has been dropped since. */
   #isWhole = true;
   /** How many are reading documents: what they bring may be older than what was in memory meanwhile. */
   #readers = 0;
@@ -276,12 +276,7 @@ class ProjectionViewCache<E extends Event, V extends object> implements ViewCach
     await this.#whenReadable();
     return this.#reading(async (collection) => {
       const views = new Map<string, V>();
-      if (collection !== undefined) {
-        for await (const document of listSaved(this.#readModels, collection, prefix)) {
-          if (isPartKey(document.key)) break;
-          await this.#addSaved(views, collection, document);
-        }
-      }
+      if (collection !== undefined && !this.#isWhole) await this.#addAllSaved(views, collection, prefix);
       this.#overlay(views, (key) => key.startsWith(prefix));
       return inKeyOrder(views);
     });
@@ -375,6 +370,20 @@ class ProjectionViewCache<E extends Event, V extends object> implements ViewCach
     if (collection === undefined || this.#entries.has(document.key)) return;
     const placed = await savedViewOf(this.#text, this.#readModels, collection, document);
     if (placed !== undefined) views.set(document.key, placed.view);
+  }
+
+  /** Reads what is not in memory. Where all of them are asked for and there is room they stay, and need not be read again. */
+  async #addAllSaved(views: Map<string, V>, collection: Collection, prefix: string): Promise<void> {
+    let isAll = prefix === '';
+    for await (const document of listSaved(this.#readModels, collection, prefix)) {
+      if (isPartKey(document.key)) break;
+      if (collection !== this.#collection) return;
+      if (this.#entries.has(document.key)) continue;
+      isAll &&= this.#entries.size < CLEAN_MAX && partsIn(document.json).length === 0;
+      if (isAll) this.#entries.set(document.key, entryOf(this.#text.decode(document.json)));
+      else await this.#addSaved(views, collection, document);
+    }
+    if (isAll && collection === this.#collection) this.#isWhole = true;
   }
 
   #dropOldest(): void {

@@ -41,7 +41,7 @@ const step = fc.record({
   value: fc.option(fc.nat(9)),
   next: fc.oneof(
     { weight: 4, arbitrary: fc.constant('nothing' as const) },
-    fc.constantFrom('save' as const, 'forget' as const),
+    fc.constantFrom('save' as const, 'forget' as const, 'read all' as const),
   ),
 });
 const query = fc.record({
@@ -54,6 +54,33 @@ const query = fc.record({
 function byBytes(a: string, b: string): number {
   return Buffer.compare(Buffer.from(a), Buffer.from(b));
 }
+
+test('what was read once because all of it was asked for is not read again', async ({ log }) => {
+  const readModels = log.readModels();
+  const collection = await readModels.begin(notes.name, notes.version);
+  const changes = ['a', 'b', 'c'].map((one) => ({ key: one, json: '{"position":"0","view":{"value":1}}' }));
+  await readModels.save([{ collection, position: 0n, changes }]);
+  await readModels.activate(collection);
+  let reads = 0;
+  const list: typeof readModels.list = (...asked) => {
+    reads += 1;
+    return readModels.list(...asked);
+  };
+  const cache = viewCacheOf(notes, { ...readModels, list });
+  const keys = async (prefix: string): Promise<string> => (await cache.list(prefix)).map(({ key: one }) => one).join();
+  await cache.open(collection);
+  assert.is(await keys('a'), 'a');
+  assert.is(await keys(''), 'a,b,c', 'what begins with a is not all of it');
+  const before = reads;
+  const data = { key: 'd', value: 2 };
+  cache.apply(recorded({ type: 'Noted', data }, AT, { position: 1n }));
+  assert.is(await keys(''), 'a,b,c,d');
+  assert.is((await cache.page({ limit: 9 })).length, 4);
+  assert.is(reads, before);
+  await cache.open(collection);
+  assert.is(await keys(''), 'a,b,c', 'from its documents, once more');
+  assert.ok(reads > before);
+});
 
 test('a page has what a reader of the whole list would pick', async ({ log }) => {
   const readModels = log.readModels();
@@ -85,6 +112,13 @@ test('a page has what a reader of the whole list would pick', async ({ log }) =>
             assert.equal(await views.page({ prefix, after, limit }), wanted);
           }
         };
+        const areAllThere = async (): Promise<void> => {
+          const wanted = [...expected].sort(([one], [other]) => byBytes(one, other));
+          assert.equal(
+            await cache.list(),
+            wanted.map(([one, of]) => ({ key: one, view: { value: of } })),
+          );
+        };
         for (const [at, { key: named, value, next }] of story.entries()) {
           const event = recorded({ type: 'Noted', data: { key: named, value } } as const, AT, {
             position: BigInt(at),
@@ -94,9 +128,12 @@ test('a page has what a reader of the whole list would pick', async ({ log }) =>
           if (value === null) expected.delete(named);
           else expected.set(named, value);
           if (next === 'nothing') continue;
-          await save();
+          if (next === 'read all') await areAllThere();
+          else await save();
           if (next === 'forget') await cache.open(collection);
         }
+        await isAsExpected(cache);
+        await areAllThere();
         await isAsExpected(cache);
         await save();
         await isAsExpected(direct);
