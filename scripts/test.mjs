@@ -44,6 +44,8 @@ try {
 }
 
 for (const { file, output } of failures) console.log(`\n--- ${file}\n${output}`);
+// Once more in short: a long output hides those before it.
+for (const { file, output } of failures) console.log(`\n--- ${file}\n${reasonsIn(output)}`);
 if (files.length === 0) console.log('no test file matches');
 console.log(`${sum.passed} passed, ${sum.failed} failed, ${sum.skipped} skipped`);
 process.exit(failures.length > 0 || sum.passed === 0 ? 1 : 0);
@@ -69,6 +71,13 @@ function report(file, { passed, failed, skipped, output }, started) {
   console.log(
     `${failed > 0 ? 'FAIL' : 'ok  '} ${file} (${passed} passed${skipped ? `, ${skipped} skipped` : ''}, ${seconds} s)`,
   );
+}
+
+/** What uvu says of each test that failed: its name, and how the reason begins. Of a suite without a test that failed, how it ended. */
+function reasonsIn(output) {
+  const lines = output.split('\n');
+  const reasons = lines.flatMap((line, at) => (/^ +FAIL /.test(line) ? lines.slice(at, at + 8) : []));
+  return (reasons.length > 0 ? reasons : lines.slice(-8)).map((line) => line.slice(0, 200)).join('\n');
 }
 
 function runAlone(file) {
