@@ -162,13 +162,16 @@ function turnsOf(events: readonly RecordedEvent[]): Turns {
 
 const failed = z.object({ outcomes: z.array(z.object({ because: z.string().optional() })) });
 
+/** As the product says it that a router has not answered in time, or that the answer to a change was not waited for. */
+const LATE = /^(?:no result within \d+ ms|timed-out: |outcome-unknown: )/;
+
 /** Why commits have failed, but for routers that were late: a machine that does much else may be too slow for a slice three times in a row. */
 export async function failures({ edgeward }: SlicesLab): Promise<readonly string[]> {
   return (await edgeward.events())
     .filter(({ type }) => type === 'CommitFailed')
     .flatMap(({ data }) => failed.parse(data).outcomes)
     .flatMap(({ because }) => because ?? [])
-    .filter((because) => !/^no result within \d+ ms/.test(because));
+    .filter((because) => !LATE.test(because));
 }
 
 export async function secondsUntil(what: string, condition: () => Promise<boolean>, seconds: number): Promise<number> {
