@@ -66,6 +66,7 @@ const EXAMPLES: Record<string, string> = {
   '/scopes/{scope}/worker-pools/{pool}': '/scopes/builds/worker-pools/small',
   '/accounts/{name}': '/accounts/ada',
   '/regions/{id}': '/regions/1',
+  '/regions/{id}/lists': '/regions/1/lists',
   '/regions/{id}/add-router': '/regions/1/add-router',
   '/regions/{id}/routers/{router}': '/regions/1/routers/edge1',
   '/regions/{id}/routers/{router}/drain': '/regions/1/routers/edge1/drain',

@@ -8,6 +8,7 @@ import { addressProjection } from '../../src/projections/ip-control/address-view
 import { commitLogProjection } from '../../src/projections/ip-control/commit-log-view.ts';
 import { commitProjection } from '../../src/projections/ip-control/commit-view.ts';
 import { customerProjection } from '../../src/projections/ip-control/customer-view.ts';
+import { listCommitProjection } from '../../src/projections/ip-control/list-commit-view.ts';
 import { subnetProjection } from '../../src/projections/ip-control/subnet-view.ts';
 import { removedCustomerProjection } from '../../src/projections/ip-control/removed-customer-view.ts';
 import { tokenProjection } from '../../src/projections/ip-control/token-view.ts';
@@ -42,6 +43,7 @@ export function openViewCaches(readModels: ReadModels) {
     addresses: viewCacheOf(addressProjection, readModels),
     commits: viewCacheOf(commitProjection, readModels),
     commitLog: viewCacheOf(commitLogProjection, readModels),
+    listCommits: viewCacheOf(listCommitProjection, readModels),
     work: viewCacheOf(workProjection, readModels),
     webhookDeliveries: viewCacheOf(webhookDeliveryProjection, readModels),
     webhookDeliveryLog: viewCacheOf(webhookDeliveryLogProjection, readModels),

@@ -20,6 +20,7 @@ import { administratorProjection } from '../../projections/ip-control/administra
 import { commitLogProjection } from '../../projections/ip-control/commit-log-view.ts';
 import { commitProjection } from '../../projections/ip-control/commit-view.ts';
 import { customerProjection } from '../../projections/ip-control/customer-view.ts';
+import { listCommitProjection } from '../../projections/ip-control/list-commit-view.ts';
 import { operationProjection } from '../../projections/ip-control/operation-view.ts';
 import { regionProjection } from '../../projections/ip-control/region-view.ts';
 import { removedCustomerProjection } from '../../projections/ip-control/removed-customer-view.ts';
@@ -72,6 +73,7 @@ export function openIpControlViews(reading: StoredViewsDependencies) {
     whitelistRequests: viewReaderOf(whitelistRequestProjection, reading),
     commits: viewReaderOf(commitProjection, reading),
     commitLog: viewReaderOf(commitLogProjection, reading),
+    listCommits: viewReaderOf(listCommitProjection, reading),
     waitingChanges: viewReaderOf(waitingChangeProjection, reading),
     work: viewReaderOf(workProjection, reading),
     webhookDeliveries: viewReaderOf(webhookDeliveryProjection, reading),

@@ -227,10 +227,16 @@ function ring(stream: Stream, now: number): void {
 /** Of a customer: changes that wait for routers, commits, and what becomes of them. */
 const WORK = /^(?:Addresses|Commit|SourceWhitelist(?!Rejected)|SubnetReleased$)/;
 
+/** The regions that an event is about; a whitelist request is about several. */
+function regionsOf(data: RecordedEvent['data']): readonly unknown[] {
+  if ('regionId' in data) return [data.regionId];
+  return 'regionIds' in data && Array.isArray(data.regionIds) ? data.regionIds : [];
+}
+
 /** What of the pages may look otherwise after an event. */
 function topicsOf({ type, stream, data }: RecordedEvent): readonly Topic[] {
   const [category = ''] = stream.split('-', 1);
-  const region = 'regionId' in data ? [`region:${String(data.regionId)}` as const] : [];
+  const region = regionsOf(data).map((regionId) => `region:${String(regionId)}` as const);
   switch (category) {
     case 'customer': {
       const work = WORK.test(type) ? (['work', 'routers'] as const) : [];

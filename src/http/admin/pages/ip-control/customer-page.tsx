@@ -2,17 +2,19 @@ import type { Temporal } from '@js-temporal/polyfill';
 import type { JSX } from 'preact';
 import type { CustomerActivity } from '../../../../application/ip-control/customer-activity.ts';
 import type { SubnetRow } from '../../../../application/ip-control/customer-lists.ts';
+import type { ListPage } from '../../../../application/ip-control/list-standing.ts';
 import { prefixListNamesOf } from '../../../../domain/ip-control/prefix-list-names.ts';
 import { PREFIX_LIMIT } from '../../../../domain/ip-control/region-limits.ts';
 import type { CustomerView } from '../../../../projections/ip-control/customer-view.ts';
 import { Activity, activityParts } from './customer-activity.tsx';
+import { ListTable } from './list-table.tsx';
 import { StandingActions, StandingBadge } from './customer-standing-page.tsx';
 import { Tabs } from '../layout.tsx';
 import type { Crumb, Page } from '../page.ts';
 import { Badge } from '../parts/badge.tsx';
 import { Facts } from '../parts/facts.tsx';
 import { ActionButton, Choice, Field, Form, type FormErrors } from '../parts/form.tsx';
-import { Filter, List, listAddress, type ListQuery } from '../parts/list.tsx';
+import { Filter, List, listAddress, type ListQuery, Pager } from '../parts/list.tsx';
 import { Live } from '../parts/live.tsx';
 import { type Column, Table } from '../parts/table.tsx';
 import { Code, count, When } from '../parts/text.tsx';
@@ -58,6 +60,9 @@ function Pending({ pending }: Readonly<{ pending: bigint }>): JSX.Element {
 export type CustomerPageView = Readonly<{
   customer: CustomerView;
   regions: readonly RegionPart[];
+  lists: ListPage;
+  /** Of its lists, which come in pages. */
+  query: ListQuery;
   activity: CustomerActivity;
   mayEdit: boolean;
   mayRotate: boolean;
@@ -68,7 +73,7 @@ export type CustomerPageView = Readonly<{
 
 /** One customer: what it may do, and how its lists stand. */
 export function customerPage(view: CustomerPageView): Page {
-  const { customer, regions, activity, mayEdit, now } = view;
+  const { customer, regions, lists, query, activity, mayEdit, now } = view;
   const { customerId, name } = customer;
   const base = `/admin/customers/${customerId}`;
   const standing = (
@@ -80,11 +85,22 @@ export function customerPage(view: CustomerPageView): Page {
       empty="No subnets yet: assign one on the tab Subnets."
     />
   );
+  const listed = (
+    <>
+      <ListTable
+        of="customer"
+        lists={lists.lists}
+        empty="No lists yet: one comes with the first address that is disabled, or the first block of the whitelist."
+        now={now}
+      />
+      <Pager path={base} query={query} next={lists.nextAfter} noun="list" />
+    </>
+  );
   const more = activityParts(activity, now);
   return {
     title: name,
     crumbs: [LIST],
-    parts: { regions: standing, ...more },
+    parts: { regions: standing, lists: listed, ...more },
     body: (
       <>
         <CustomerTabs customerId={customerId} path={base} />
@@ -112,6 +128,10 @@ export function customerPage(view: CustomerPageView): Page {
             </Live>
           </section>
         </div>
+        <h2>Lists</h2>
+        <Live id="lists" topic={`customer:${customerId}`} at={listAddress(base, query.fields, {})}>
+          {listed}
+        </Live>
         <Activity customerId={customerId} parts={more} />
       </>
     ),

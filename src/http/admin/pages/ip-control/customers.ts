@@ -9,6 +9,7 @@ import {
   subnetById,
   subnetRows,
 } from '../../../../application/ip-control/customer-lists.ts';
+import { listsOfCustomer, type ListStandingDependencies } from '../../../../application/ip-control/list-standing.ts';
 import {
   customerActivity,
   type CustomerActivityDependencies,
@@ -21,12 +22,13 @@ import type { CustomerView } from '../../../../projections/ip-control/customer-v
 import { mayDo } from '../../access.ts';
 import { fieldOf, notFoundPage, type PageAnswer, type PageAsk, type PageRoute } from '../page.ts';
 import type { FormErrors } from '../parts/form.tsx';
-import { inOrder, listQueryOf, pageOfRows } from '../parts/list.tsx';
+import { inOrder, listQueryOf, pageOfRows, ROWS_MAX } from '../parts/list.tsx';
 import { customerFormPage, NameCheck, settingsOfValues, valuesOfForm, valuesOfSettings } from './customer-form.tsx';
 import { customerListPage } from './customer-list.tsx';
 import { customerPage, customerSubnetsPage, type RegionPart, releasePage } from './customer-page.tsx';
 
 export type CustomerPagesDependencies = CustomerActivityDependencies &
+  ListStandingDependencies &
   Pick<Application, 'secrets' | 'ids' | 'clock'> &
   Readonly<{
     views: Pick<Application['views'], 'webhookDeliveries' | 'webhookDeliveryLog'>;
@@ -202,10 +204,8 @@ const NAME_COLUMNS: Parameters<typeof inOrder<CustomerName>>[1] = [
   { key: 'list', sortBy: ({ listName }) => listName },
 ];
 
-async function create(
-  { form, context, principal }: PageAsk,
-  application: CustomerPagesDependencies,
-): Promise<PageAnswer> {
+async function create(ask: PageAsk, application: CustomerPagesDependencies): Promise<PageAnswer> {
+  const { form, context } = ask;
   const values = valuesOfForm(form);
   const again = (errors: FormErrors): PageAnswer => ({
     page: customerFormPage({ customer: undefined, values, errors }),
@@ -221,29 +221,38 @@ async function create(
   if (secret === undefined) return { goTo: `/admin/customers/${customerId}`, message };
   const customer = await customerById(String(customerId), application);
   if (isRefusal(customer)) return refusedPage(customer);
-  return { page: await shownPage(customer, principal, application, secret), message };
+  return { page: await shownPage(customer, ask, application, secret), message };
 }
 
 async function show(
   customer: CustomerView,
-  { principal }: PageAsk,
+  ask: PageAsk,
   application: CustomerPagesDependencies,
   webhookSecret?: string,
 ): Promise<PageAnswer> {
-  return { page: await shownPage(customer, principal, application, webhookSecret) };
+  return { page: await shownPage(customer, ask, application, webhookSecret) };
 }
 
 async function shownPage(
   customer: CustomerView,
-  principal: PageAsk['principal'],
+  { principal, query: fields }: PageAsk,
   application: CustomerPagesDependencies,
   webhookSecret?: string,
 ) {
-  const regions = regionParts(await subnetRows(customer.customerId, application));
+  const { customerId } = customer;
+  const query = listQueryOf(fields, '');
+  const after = query.after === '' ? undefined : query.after;
+  const [rows, lists, activity] = await Promise.all([
+    subnetRows(customerId, application),
+    listsOfCustomer({ customerId, after, limit: ROWS_MAX }, application),
+    customerActivity(customer, application),
+  ]);
   return customerPage({
     customer,
-    regions,
-    activity: await customerActivity(customer, application),
+    regions: regionParts(rows),
+    lists,
+    query,
+    activity,
     mayEdit: mayDo(principal, 'customers:write'),
     mayRotate: mayDo(principal, 'webhooks:write'),
     now: application.clock.now(),
@@ -266,11 +275,8 @@ function regionParts(rows: readonly SubnetRow[]): readonly RegionPart[] {
   return [...parts.values()];
 }
 
-async function save(
-  customer: CustomerView,
-  { form, context, principal }: PageAsk,
-  application: CustomerPagesDependencies,
-): Promise<PageAnswer> {
+async function save(customer: CustomerView, ask: PageAsk, application: CustomerPagesDependencies): Promise<PageAnswer> {
+  const { form, context } = ask;
   const values = { ...valuesOfForm(form), name: customer.name };
   const again = (errors: FormErrors): PageAnswer => ({ page: customerFormPage({ customer, values, errors }) });
   const parsed = settingsOfValues(values);
@@ -290,9 +296,7 @@ async function save(
   const { secret } = updated.webhookSecrets;
   if (secret === undefined) return { goTo: `/admin/customers/${customerId}`, message };
   const after = await customerById(String(customerId), application);
-  return isRefusal(after)
-    ? refusedPage(after)
-    : { page: await shownPage(after, principal, application, secret), message };
+  return isRefusal(after) ? refusedPage(after) : { page: await shownPage(after, ask, application, secret), message };
 }
 
 async function subnets(

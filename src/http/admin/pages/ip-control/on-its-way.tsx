@@ -59,7 +59,7 @@ const RUN_COLUMN: Column<OnItsWay> = {
 };
 
 /** The quiet period asks for no action of an operator. */
-function WorkState({ change }: Readonly<{ change: OnItsWay['change'] }>): JSX.Element {
+export function WorkState({ change }: Readonly<{ change: OnItsWay['change'] }>): JSX.Element {
   const { failingOn, carriedSince } = change;
   if (failingOn !== undefined) return <Badge state="bad">{`failing on ${failingOn.join(', ') || 'no router'}`}</Badge>;
   return carriedSince === null ? <Badge state="busy">quiet period</Badge> : <Badge state="busy">deploying</Badge>;

@@ -2,7 +2,7 @@ import type { Temporal } from '@js-temporal/polyfill';
 import type { JSX } from 'preact';
 import type { LoggedCommit } from '../../../../application/ip-control/commits.ts';
 import type { RegionStanding, RouterStanding } from '../../../../application/ip-control/region-standing.ts';
-import type { Crumb, Page } from '../page.ts';
+import type { Page } from '../page.ts';
 import { Badge } from '../parts/badge.tsx';
 import { ActionButton, Check, Choice, Field, Form, type FormErrors, TextArea } from '../parts/form.tsx';
 import { Filter, List, listAddress, type ListQuery } from '../parts/list.tsx';
@@ -10,9 +10,7 @@ import { Live } from '../parts/live.tsx';
 import { type Column, Table } from '../parts/table.tsx';
 import { count, When } from '../parts/text.tsx';
 import { commitColumns } from './commit-list.tsx';
-
-const PATH = '/admin/regions';
-export const REGIONS: Crumb = { name: 'Regions', href: PATH };
+import { PATH, REGIONS, RegionTabs } from './region-parts.tsx';
 
 const POLICIES: Readonly<Record<string, string>> = {
   each: 'each router for itself',
@@ -182,6 +180,7 @@ export function regionPage({ region, query, commits, policies, mayWrite, now }: 
     parts,
     body: (
       <>
+        <RegionTabs regionId={regionId} path={at} />
         <h2>Routers</h2>
         <div class="bar">
           <Filter path={at} query={query} label="Name or driver" />

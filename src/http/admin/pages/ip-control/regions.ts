@@ -12,12 +12,14 @@ import {
   regionStanding,
   regionStandings,
 } from '../../../../application/ip-control/region-standing.ts';
+import { listsOfRegion, type ListStandingDependencies } from '../../../../application/ip-control/list-standing.ts';
 import { ensureRouter } from '../../../../application/ip-control/routers.ts';
 import { isRefusal, type Refusal } from '../../../../kernel/decider.ts';
 import { mayDo } from '../../access.ts';
 import { fieldOf, notFoundPage, type PageAnswer, type PageAsk, type PageRoute } from '../page.ts';
 import type { FormErrors } from '../parts/form.tsx';
-import { listQueryOf } from '../parts/list.tsx';
+import { listQueryOf, ROWS_MAX } from '../parts/list.tsx';
+import { regionListsPage } from './region-lists-page.tsx';
 import {
   newRouterPage,
   type NewRouterValues,
@@ -28,6 +30,7 @@ import {
 } from './region-pages.tsx';
 
 export type RegionPagesDependencies = RegionStandingDependencies &
+  ListStandingDependencies &
   Pick<ServedApplication, 'openRouter' | 'routerReach' | 'makeFolder' | 'clock'> &
   Readonly<{
     /** Resolves when the views show everything that was recorded until now. */
@@ -51,6 +54,12 @@ export function regionPages(application: RegionPagesDependencies): readonly Page
       path: '/regions/{id}',
       scope: 'read',
       handle: (ask) => withRegion(ask, application, (region) => show(region, ask, application)),
+    },
+    {
+      method: 'GET',
+      path: '/regions/{id}/lists',
+      scope: 'read',
+      handle: (ask) => withRegion(ask, application, (region) => showLists(region, ask, application)),
     },
     {
       method: 'POST',
@@ -142,6 +151,19 @@ async function show(
   return {
     page: regionPage({ region, query: listQueryOf(fields, ''), commits, policies: DEPLOY_POLICIES, mayWrite, now }),
   };
+}
+
+async function showLists(
+  region: RegionStanding,
+  { query: fields, request }: PageAsk,
+  application: RegionPagesDependencies,
+): Promise<PageAnswer> {
+  const query = listQueryOf(fields, '');
+  const after = query.after === '' ? undefined : query.after;
+  const { regionId } = region;
+  const lists = await listsOfRegion({ regionId, text: query.q, after, limit: ROWS_MAX }, application);
+  const now = application.clock.now();
+  return { page: regionListsPage({ region, query, lists, now, address: request.originalUrl }) };
 }
 
 async function choosePolicy(

@@ -12,7 +12,8 @@ import { Live } from '../parts/live.tsx';
 import { type Column, Table } from '../parts/table.tsx';
 import { Code, count, countOf, exact, When } from '../parts/text.tsx';
 import { differenceAt } from './commit-list.tsx';
-import { REGIONS, routerAt, RouterState } from './region-pages.tsx';
+import { routerAt, RouterState } from './region-pages.tsx';
+import { REGIONS } from './region-parts.tsx';
 
 /** What was asked for on this page, by its number; `undefined` as long as nothing is known of it. */
 export type AskedFor = Readonly<{ id: string; operation: Operation | undefined }>;

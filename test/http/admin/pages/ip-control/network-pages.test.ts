@@ -113,6 +113,13 @@ test('what a commit would change is compared with the routers; it is deployed no
     assert.ok((await iris.get(`/admin/commits${filter}`)).text.includes(answer.location), filter);
   assert.ok((await iris.get('/admin/commits')).text.includes('title="admin:otto"'), 'the list tells who asked for it');
   assert.ok((await iris.get('/admin/customers/1')).text.includes(answer.location));
+  for (const path of ['/admin/customers/1', '/admin/regions/1/lists', '/admin/regions/1/lists?q=acme']) {
+    const list = /<tr>(?:(?!<tr>)[\s\S])*Svc-ACME-BLACKHOLE[\s\S]*?<\/tr>/.exec((await iris.get(path)).text)?.[0] ?? '';
+    assert.match(list, '<td class="number">1</td>', path);
+    assert.ok(list.includes(`href="${answer.location}"`) && list.includes('on the routers'), `${path}: ${list}`);
+  }
+  assert.match((await iris.get('/admin/regions/1')).text, 'href="/admin/regions/1/lists"');
+  assert.match((await iris.get('/admin/regions/1/lists?q=none')).text, 'No customer with a list here has “none”');
   assert.is((await iris.get(`/admin/search?q=${answer.location.slice(-36)}`)).location, answer.location);
   assert.is((await iris.get('/admin/search?q=edge1')).location, ROUTER);
   assert.is((await iris.get('/admin/commits?q=nobody')).status, 422);
