@@ -141,7 +141,8 @@ async function openPages(
   const shown = async (): Promise<void> => void (await reading.shown(await store.end()));
   const application = { ...served, passwords, throttle, shown, log, signer, server };
   const sessions = openSessions(application);
-  const live = openLive({ store, reached: (position) => reading.reached(position, LIVE_MILLISECONDS), clock, log });
+  const reached = (position: bigint) => reading.reached(position, LIVE_MILLISECONDS);
+  const live = openLive({ store, reached, position: reading.position, clock, log });
   const stopping = new AbortController();
   const running = live.run(stopping.signal);
   const pages = administrationRouter({

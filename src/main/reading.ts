@@ -6,6 +6,8 @@ import type { Leadership } from './leadership.ts';
 
 /** What can be read, and when. */
 export type Reading = Readonly<{
+  /** The position up to which a reader on any server finds what the log holds. @throws StoreUnavailable */
+  position: () => Promise<bigint>;
   /** Resolves `true` once a reader on any server finds what the log holds up to `position`; `false` after the time. */
   reached: (position: bigint, timeoutMilliseconds: number) => Promise<boolean>;
   /** The same, as the answer to a change waits for it. `false`: the change is made all the same, and those who read wait for it. */
@@ -32,6 +34,7 @@ export function readingAlone(leadership: Leadership, clock: Clock): Reading {
   const over = (): void => void (isOver = true);
   leadership.ended.then(over, over);
   return {
+    position: async () => leadership.term()?.projector.position() ?? BEGINNING,
     reached,
     ...ownWrites(reached, SHOWN_MILLISECONDS.alone),
     isReadable: () => leadership.leads(),
@@ -61,8 +64,9 @@ export function readingAmongOthers(
   projections: readonly Readonly<{ name: string; version: number }>[],
   dependencies: Readonly<{ readModels: ReadModels; store: EventStore; clock: Clock }>,
 ): Reading {
-  const { reached } = openSavedPositions(projections, dependencies);
+  const { lowest, reached } = openSavedPositions(projections, dependencies);
   return {
+    position: lowest,
     reached,
     ...ownWrites(reached, SHOWN_MILLISECONDS.amongOthers),
     isReadable: () => true,

@@ -94,6 +94,21 @@ scenario('a page that is hidden, or opened behind another, is up to date once it
   }
 });
 
+scenario('what happens between a page and its stream is in the page a moment later', async (opened) => {
+  const { own, first, base } = opened;
+  await first.route('**/admin/live?*', async (route) => {
+    await addCustomer(opened, 'Between');
+    await waitUntil('other pages show it', async () => {
+      return (await (await own.request.get(`${base}/admin/customers`)).text()).includes('Between');
+    });
+    await route.continue();
+    await first.unrouteAll();
+  });
+  await first.goto(`${base}/admin/customers`);
+  assert.is(await first.locator('text=Between').count(), 0);
+  await first.waitForSelector('#customer-list >> text=Between', SEEN);
+});
+
 scenario('a server that starts again under an open page is found, with what happened meanwhile', async (opened) => {
   const { first, base, edgeward, port } = opened;
   await first.goto(`${base}/admin/customers`);

@@ -75,6 +75,8 @@ export async function openTestApplication(
     /** A directory that reserves whatever names it is told to, as one with fewer rules would have. */
     olderDirectory: () => openAggregate(NAMES_WITHOUT_RULES, dependencies),
     catchUp: () => projector.catchUp(),
+    /** The position up to which the views show the log. */
+    shownPosition: () => projector.position(),
     secretIds: (): readonly string[] => readdirSync(secretFolder).toSorted(),
     /** Everything that was ever written to the log, as text. */
     logText: async (): Promise<string> => {

@@ -77,7 +77,7 @@ const NOT_READABLE: PageProblem = {
 };
 
 function pageHandler(page: PageRoute, dependencies: AdministrationDependencies, renderer: Renderer): RequestHandler {
-  const { sessions, isSecondFactorRequired } = dependencies;
+  const { sessions, live, isSecondFactorRequired } = dependencies;
   return async (request, response) => {
     const isFragment = request.get('hx-request') !== undefined;
     const loggedIn = await sessions.of(request, response, !isFragment);
@@ -87,6 +87,8 @@ function pageHandler(page: PageRoute, dependencies: AdministrationDependencies, 
     }
     contextOf(response).principal = loggedIn.principal;
     const { account } = loggedIn;
+    // Before anything is read: what happens from now on may be missing in the page.
+    const since = isFragment ? undefined : await live.position();
     const first = firstThingToDo(page, account.isTemporary, isSecondFactorRequired && account.secondFactor === null);
     const answer =
       first !== undefined
@@ -94,7 +96,7 @@ function pageHandler(page: PageRoute, dependencies: AdministrationDependencies, 
         : page.scope !== 'own' && !mayDo(loggedIn.principal, page.scope)
           ? { problem: notAllowed(page.scope) }
           : await handled(page, loggedIn, dependencies, request, response);
-    await renderer.answer(answer, request, response);
+    await renderer.answer(answer, request, response, since);
   };
 }
 
@@ -209,6 +211,9 @@ function pageOfForm(request: Request): string | undefined {
   return pathname + search;
 }
 
+/** As a page carries it; before the first event of a log it is negative. */
+const POSITION = /^(?:-1|\d{1,19})$/;
+
 function liveHandler(live: Live, { sessions }: AdministrationDependencies): RequestHandler {
   return async (request, response) => {
     const loggedIn = await sessions.of(request, response, false);
@@ -216,8 +221,14 @@ function liveHandler(live: Live, { sessions }: AdministrationDependencies): Requ
       response.status(204).end();
       return;
     }
-    const topics = [queryOf(request)['topic'] ?? []].flat();
-    live.open(response, { topics, session: loggedIn.session });
+    const query = queryOf(request);
+    const topics = [query['topic'] ?? []].flat();
+    const since = fieldOf(query, 'since');
+    live.open(response, {
+      topics,
+      session: loggedIn.session,
+      since: POSITION.test(since) ? BigInt(since) : undefined,
+    });
   };
 }
 

@@ -1,11 +1,11 @@
 import type { ServerResponse } from 'node:http';
 import { epochMilliseconds } from '../../domain/instants.ts';
 import type { RecordedEvent } from '../../kernel/event.ts';
-import { streamId } from '../../kernel/stream-name.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { EventStore } from '../../ports/event-store.ts';
 import type { Log } from '../../ports/log.ts';
 import type { AdminSessionView } from '../../projections/ip-control/admin-session-view.ts';
+import { topicsOf } from './topics.ts';
 
 /** Before the first position of a log. */
 const BEGINNING = -1n;
@@ -18,38 +18,37 @@ const RING_MILLISECONDS = 1_000;
 /** Each page that is rung fetches its parts: all at once they would hold up customers' requests. */
 const BETWEEN_RINGS_MILLISECONDS = 100;
 const KEEP_ALIVE_MILLISECONDS = 20_000;
-const RETRY_MILLISECONDS = 2_000;
 /** Of the newest events; what came shortly before the start is read again for them. */
 const EVENTS_KEPT = 200;
 const FOLLOW_AGAIN_MILLISECONDS = 1_000;
 
-/** What parts of pages follow. Each event rings those of `topicsOf`. */
-export type Topic =
-  | 'accounts'
-  | 'customers'
-  | 'events'
-  | 'pools'
-  | 'review'
-  | 'routers'
-  | 'work'
-  | `${'customer' | 'pool' | 'region'}:${string}`;
-
 /** Pages that are looked at, and what is rung in them. */
 export type Live = Readonly<{
-  /** A stream that rings when one of the topics has changed, until the page is left or the session is over. */
-  open: (response: ServerResponse, wanted: Readonly<{ topics: readonly string[]; session: AdminSessionView }>) => void;
+  /**
+   * A stream that rings when one of the topics has changed, until the page is left or the session is over; at once where it has changed after
+   * `since`. Without that position the page fetches all of its parts when the stream is open, and finds in them what had happened until then.
+   */
+  open: (response: ServerResponse, wanted: WantedStream) => void;
+  /** The position up to which whatever is read from now on shows the log. */
+  position: () => Promise<bigint>;
   /** The newest events of the log that this server has seen, the newest first. */
   newestEvents: () => readonly RecordedEvent[];
   /** Follows the log until `signal` aborts; then all streams are closed. */
   run: (signal: AbortSignal) => Promise<void>;
 }>;
 
+type WantedStream = Readonly<{ topics: readonly string[]; session: AdminSessionView; since?: bigint | undefined }>;
+
 type Stream = {
   response: ServerResponse;
   topics: ReadonlySet<string>;
   session: AdminSessionView;
-  /** Topics that have changed and were not rung yet. */
+  /** What the log holds up to here, the page shows: another server may have made it, that has read further than this one. */
+  since: bigint | undefined;
+  /** Topics that have changed, and may not be readable yet. */
   changed: Set<string>;
+  /** Topics whose changes can be read, and that were not rung yet. */
+  ready: Set<string>;
   rungAt: number;
 };
 
@@ -57,6 +56,8 @@ export type LiveDependencies = Readonly<{
   store: Pick<EventStore, 'end' | 'readAll' | 'follow'>;
   /** Resolves when the views show what the log holds up to a position. */
   reached: (position: bigint) => Promise<boolean>;
+  /** The position up to which the views show the log. */
+  position: () => Promise<bigint>;
   clock: Clock;
   log: Log;
 }>;
@@ -76,6 +77,10 @@ class LiveStreams implements Live {
   #isRinging = false;
   #newestPosition = BEGINNING;
   #newest: RecordedEvent[] = [];
+  /** All events after this position are among the newest. */
+  #newestAfter = BEGINNING;
+  /** Until when the log is followed; undefined before. */
+  #following: AbortSignal | undefined;
 
   constructor(dependencies: LiveDependencies) {
     this.#dependencies = dependencies;
@@ -85,27 +90,64 @@ class LiveStreams implements Live {
     return this.#newest.toReversed();
   }
 
-  open(response: ServerResponse, { topics, session }: Parameters<Live['open']>[1]): void {
+  async position(): Promise<bigint> {
+    const shown = await this.#dependencies.position();
+    return shown < this.#newestPosition ? shown : this.#newestPosition;
+  }
+
+  open(response: ServerResponse, { topics, session, since }: WantedStream): void {
     const ofSession = [...this.#streams].filter((stream) => stream.session.sessionId === session.sessionId);
     const isFull = this.#streams.size >= STREAMS_MAX || ofSession.length >= STREAMS_OF_SESSION_MAX;
-    if (isFull || topics.length > TOPICS_MAX) {
+    if (isFull || topics.length > TOPICS_MAX || topics.some((topic) => /\s/.test(topic))) {
       // Browsers take this for the end of the stream, and the page asks again later.
       response.writeHead(204).end();
       return;
     }
     response.writeHead(200, { 'Content-Type': 'text/event-stream', 'X-Accel-Buffering': 'no' });
-    response.write(`retry: ${RETRY_MILLISECONDS}\n\nevent: open\ndata:\n\n`);
-    const stream = { response, topics: new Set(topics), session, changed: new Set<string>(), rungAt: 0 };
+    response.flushHeaders();
+    const stream = {
+      response,
+      topics: new Set(topics),
+      session,
+      since,
+      changed: new Set<string>(),
+      ready: new Set<string>(),
+      rungAt: 0,
+    };
     this.#streams.add(stream);
     response.once('close', () => this.#streams.delete(stream));
     // The server lets clients close their side first; of a stream nothing is left to say then.
     response.socket?.once('end', () => response.destroy());
+    if (this.#following !== undefined) void this.#begin(stream, this.#following);
+  }
+
+  /** A stream is open once what had happened before can be read: nobody rings for that any more. */
+  async #begin(stream: Stream, signal: AbortSignal): Promise<void> {
+    const { reached } = this.#dependencies;
+    const position = this.#newestPosition;
+    if (stream.since !== undefined) {
+      for (const topic of this.#changedSince(stream.since, stream.topics)) stream.changed.add(topic);
+      void this.#ringSoon(signal);
+    }
+    while (!signal.aborted && !stream.response.destroyed && !(await reached(position)))
+      await this.#pause(GATHER_MILLISECONDS, signal);
+    say(stream.response, 'event: open\ndata:\n\n');
+  }
+
+  /** Of events that are not kept any more it is not known what they were about. */
+  #changedSince(since: bigint, topics: ReadonlySet<string>): ReadonlySet<string> {
+    if (since < this.#newestAfter) return topics;
+    const later = this.#newest.filter(({ position }) => position > since);
+    return new Set(later.flatMap(topicsOf).filter((topic) => topics.has(topic)));
   }
 
   async run(signal: AbortSignal): Promise<void> {
     const alive = this.#keepAlive(signal);
     try {
-      for (let position = await this.#start(signal); !signal.aborted;) position = await this.#follow(position, signal);
+      const start = await this.#start(signal);
+      this.#following = signal;
+      for (const stream of this.#streams) void this.#begin(stream, signal);
+      for (let position = start; !signal.aborted;) position = await this.#follow(position, signal);
     } finally {
       for (const { response } of this.#streams) response.end();
       await alive;
@@ -119,9 +161,11 @@ class LiveStreams implements Live {
       try {
         const end = await store.end();
         this.#newest = [];
+        this.#newestPosition = end;
         const begin = end < BigInt(EVENTS_KEPT) ? BEGINNING : end - BigInt(EVENTS_KEPT);
+        this.#newestAfter = begin;
         for await (const page of store.readAll(begin)) {
-          this.#take(page.filter(({ position }) => position <= end));
+          this.#keep(page.filter(({ position }) => position <= end));
           if (signal.aborted) break;
         }
         return end;
@@ -138,8 +182,10 @@ class LiveStreams implements Live {
     let position = from;
     try {
       for await (const page of store.follow(position, signal)) {
-        this.#take(page);
-        position = this.#newestPosition;
+        for (const event of page) this.#note(event);
+        this.#keep(page);
+        position = page.at(-1)?.position ?? position;
+        this.#newestPosition = position;
         void this.#ringSoon(signal);
       }
     } catch (error) {
@@ -150,17 +196,18 @@ class LiveStreams implements Live {
     return position;
   }
 
-  #take(page: readonly RecordedEvent[]): void {
-    for (const event of page) this.#note(event);
-    this.#newest = [...this.#newest, ...page].slice(-EVENTS_KEPT);
-    this.#newestPosition = page.at(-1)?.position ?? this.#newestPosition;
+  #keep(page: readonly RecordedEvent[]): void {
+    const all = [...this.#newest, ...page];
+    this.#newest = all.slice(-EVENTS_KEPT);
+    this.#newestAfter = all.at(-EVENTS_KEPT - 1)?.position ?? this.#newestAfter;
   }
 
   #note(event: RecordedEvent): void {
-    const { type, data } = event;
+    const { type, data, position } = event;
     const topics = topicsOf(event);
     for (const stream of this.#streams) {
-      for (const topic of topics) if (stream.topics.has(topic)) stream.changed.add(topic);
+      const isShown = stream.since !== undefined && position <= stream.since;
+      if (!isShown) for (const topic of topics) if (stream.topics.has(topic)) stream.changed.add(topic);
       const isOver = type === 'AdministratorSessionEnded' && 'sessionId' in data;
       if (isOver && data.sessionId === stream.session.sessionId) stream.response.end();
     }
@@ -170,14 +217,12 @@ class LiveStreams implements Live {
   async #ringSoon(signal: AbortSignal): Promise<void> {
     if (this.#isRinging) return;
     this.#isRinging = true;
-    const { reached, clock } = this.#dependencies;
+    const { clock } = this.#dependencies;
     try {
       await this.#pause(GATHER_MILLISECONDS, signal);
-      while (!signal.aborted && [...this.#streams].some(({ changed }) => changed.size > 0)) {
-        await reached(this.#newestPosition);
-        const now = clock.monotonicMilliseconds();
-        const due = this.#longestDue(now);
-        if (due !== undefined) ring(due, now);
+      while (!signal.aborted && [...this.#streams].some(({ changed, ready }) => changed.size + ready.size > 0)) {
+        const due = (await this.#makeReady()) ? this.#longestDue() : undefined;
+        if (due !== undefined) ring(due, clock.monotonicMilliseconds());
         await this.#pause(due === undefined ? GATHER_MILLISECONDS : BETWEEN_RINGS_MILLISECONDS, signal);
       }
     } finally {
@@ -185,8 +230,19 @@ class LiveStreams implements Live {
     }
   }
 
-  #longestDue(now: number): Stream | undefined {
-    const due = [...this.#streams].filter((one) => one.changed.size > 0 && now - one.rungAt >= RING_MILLISECONDS);
+  /** Waits until what has changed by now can be read; what changes while it waits is not rung with that. `false`: it can't be read in time. */
+  async #makeReady(): Promise<boolean> {
+    const noted = [...this.#streams].map((stream) => ({ stream, topics: [...stream.changed] }));
+    for (const { changed } of this.#streams) changed.clear();
+    const isShown = await this.#dependencies.reached(this.#newestPosition);
+    for (const { stream, topics } of noted)
+      for (const topic of topics) (isShown ? stream.ready : stream.changed).add(topic);
+    return isShown;
+  }
+
+  #longestDue(): Stream | undefined {
+    const now = this.#dependencies.clock.monotonicMilliseconds();
+    const due = [...this.#streams].filter((one) => one.ready.size > 0 && now - one.rungAt >= RING_MILLISECONDS);
     return due.toSorted((a, b) => a.rungAt - b.rungAt)[0];
   }
 
@@ -220,49 +276,6 @@ function say(response: ServerResponse, text: string): void {
 
 function ring(stream: Stream, now: number): void {
   stream.rungAt = now;
-  for (const topic of stream.changed) say(stream.response, `event: changed\ndata: ${topic}\n\n`);
-  stream.changed.clear();
-}
-
-/** Of a customer: changes that wait for routers, commits, and what becomes of them. */
-const WORK = /^(?:Addresses|Commit|SourceWhitelist(?!Rejected)|SubnetReleased$)/;
-
-/** The regions that an event is about; a whitelist request is about several. */
-function regionsOf(data: RecordedEvent['data']): readonly unknown[] {
-  if ('regionId' in data) return [data.regionId];
-  return 'regionIds' in data && Array.isArray(data.regionIds) ? data.regionIds : [];
-}
-
-/** What of the pages may look otherwise after an event. */
-function topicsOf({ type, stream, data }: RecordedEvent): readonly Topic[] {
-  const [category = ''] = stream.split('-', 1);
-  const region = regionsOf(data).map((regionId) => `region:${String(regionId)}` as const);
-  switch (category) {
-    case 'customer': {
-      const work = WORK.test(type) ? (['work', 'routers'] as const) : [];
-      const review = type.startsWith('SourceWhitelist') ? (['review'] as const) : [];
-      return ['events', 'customers', `customer:${streamId(stream)}`, ...work, ...review, ...region];
-    }
-    case 'directory':
-      return ['events', 'customers'];
-    case 'region':
-      return ['events', 'routers', `region:${streamId(stream)}`];
-    case 'webhookDelivery':
-      return [
-        'events',
-        'work',
-        'customers',
-        ...('customerId' in data ? [`customer:${String(data.customerId)}` as const] : []),
-      ];
-    case 'administrator':
-      return ['events', 'accounts'];
-    case 'workerPool':
-      return ['events', 'pools', `pool:${streamId(stream)}`];
-    default:
-      return [
-        'events',
-        'pools',
-        ...('pool' in data && typeof data.pool === 'string' ? [`pool:${data.pool}` as const] : []),
-      ];
-  }
+  for (const topic of stream.ready) say(stream.response, `event: changed\ndata: ${topic}\n\n`);
+  stream.ready.clear();
 }

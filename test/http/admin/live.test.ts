@@ -1,10 +1,12 @@
-import { once } from 'node:events';
+import { EventEmitter, on, once } from 'node:events';
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { CustomerEvent } from '../../../src/events/ip-control/customer.ts';
-import { openLive, type Topic } from '../../../src/http/admin/live.ts';
+import type { RecordedEvent } from '../../../src/kernel/event.ts';
+import { openLive } from '../../../src/http/admin/live.ts';
+import type { Topic } from '../../../src/http/admin/topics.ts';
 import { disabled, released } from '../../commands/ip-control/customer-examples.ts';
 import { approved, rejected, removed, submitted } from '../../commands/ip-control/source-whitelist-examples.ts';
 import { recordedInOrder } from '../../specification.ts';
@@ -16,7 +18,7 @@ const response = (): ServerResponse => new ServerResponse(new IncomingMessage(ne
 test('a page that does not read what is said to it is let go; others stay', async () => {
   const clock = createManualClock();
   const { log, store, close } = await openTestApplication(clock);
-  const live = openLive({ store, reached: () => Promise.resolve(true), clock, log });
+  const live = openLive({ store, reached: () => Promise.resolve(true), position: () => store.end(), clock, log });
   const stop = new AbortController();
   const running = live.run(stop.signal);
   const now = clock.now();
@@ -49,7 +51,7 @@ async function heardAfter(event: CustomerEvent, topics: readonly Topic[], pages:
       await once(signal, 'abort');
     },
   };
-  const live = openLive({ store, reached: () => Promise.resolve(true), clock, log });
+  const live = openLive({ store, reached: () => Promise.resolve(true), position: () => store.end(), clock, log });
   const stop = new AbortController();
   const heard: Readonly<{ topic: string; at: number }>[] = [];
   for (let at = 0; at < pages; at += 1) {
@@ -98,6 +100,111 @@ test('whatever changes what waits for routers rings those who look at the work',
 
 test('a rejected whitelist request waits for nothing more', async () => {
   assert.equal(await rungBy(rejected(), ['work', 'review']), ['review']);
+});
+
+/** One page over a log whose events are written, and can be read, when a test says so. */
+async function openOnePage() {
+  const clock = createManualClock();
+  const { log, close } = await openTestApplication(clock);
+  const events = recordedInOrder(
+    [disabled(['192.0.2.7']), submitted('192.31.196.7', {}, true)],
+    clock.now().toString(),
+  );
+  const [first, second] = events;
+  assert.ok(first !== undefined && second !== undefined);
+  const written = new EventEmitter();
+  const store = {
+    end: () => Promise.resolve(-1n),
+    async *readAll() {
+      // Nothing was written before.
+    },
+    async *follow(_after: bigint, signal: AbortSignal) {
+      for await (const [page] of on(written, 'page', { signal })) yield page;
+    },
+  };
+  let readable = -1n;
+  const reached = (position: bigint): Promise<boolean> => Promise.resolve(position <= readable);
+  const live = openLive({ store, reached, position: () => Promise.resolve(readable), clock, log });
+  const stop = new AbortController();
+  const running = live.run(stop.signal);
+  const heard: string[] = [];
+  const looked = response();
+  const hear = (text: string): void => {
+    const [, event, topic = ''] = /^event: (\w+)\ndata: ?(.*)\n\n$/.exec(text) ?? [];
+    if (event !== undefined) heard.push(`${event} ${topic}`.trim());
+  };
+  Object.defineProperty(looked, 'write', { value: hear });
+  const session = { sessionId: 's', account: 'ada', openedAt: clock.now().toString(), until: '2100-01-01T00:00:00Z' };
+  await clock.advance({ seconds: 2 });
+  return {
+    first,
+    second,
+    heard,
+    live,
+    open: (topics: readonly Topic[], since?: bigint) => live.open(looked, { topics, session, since }),
+    write: async (event: RecordedEvent) => {
+      written.emit('page', [event]);
+      await clock.advance({ milliseconds: 0 });
+    },
+    setReadable: (position: bigint) => void (readable = position),
+    pass: () => clock.advance({ seconds: 5 }),
+    close: async () => {
+      stop.abort();
+      await running;
+      await close();
+    },
+  };
+}
+
+test('what has happened is rung once it can be read, however long that takes; a stream is open then, too', async () => {
+  const { first, heard, open, write, setReadable, pass, close } = await openOnePage();
+  open(['work'], -1n);
+  await pass();
+  assert.equal(heard, ['open']);
+  await write(first);
+  await pass();
+  assert.equal(heard, ['open']);
+  setReadable(first.position);
+  await pass();
+  await pass();
+  assert.equal(heard, ['open', 'changed work']);
+  await close();
+});
+
+test('a stream without a position is open when what this server has read can be read by the page', async () => {
+  const { first, heard, open, write, setReadable, pass, close } = await openOnePage();
+  await write(first);
+  open(['work']);
+  await pass();
+  assert.equal(heard, []);
+  setReadable(first.position);
+  await pass();
+  assert.equal(heard, ['open'], 'the page fetches its parts now');
+  await close();
+});
+
+test('what another server has shown is not rung when this one reads it', async () => {
+  const { first, second, heard, open, write, setReadable, pass, close } = await openOnePage();
+  open(['work', 'review'], first.position);
+  setReadable(second.position);
+  await write(first);
+  await pass();
+  assert.equal(heard, ['open']);
+  await write(second);
+  await pass();
+  assert.equal(heard, ['open', 'changed work', 'changed review']);
+  await close();
+});
+
+test('a page is made from no later position than its follower has read, which holds its newest events', async () => {
+  const { first, live, write, setReadable, close } = await openOnePage();
+  setReadable(first.position);
+  assert.is(await live.position(), -1n);
+  await write(first);
+  assert.is(await live.position(), first.position);
+  setReadable(-1n);
+  assert.is(await live.position(), -1n);
+  await close();
 });
 
 test.run();

@@ -43,7 +43,13 @@ export async function openPagesUnderTest(
     signer,
     passwords: openPasswordChecks(),
     throttle: openLoginThrottle(windowCounts(clock, THROTTLE_MILLISECONDS), clock),
-    live: openLive({ store, reached: () => Promise.resolve(true), clock, log }),
+    live: openLive({
+      store,
+      reached: () => Promise.resolve(true),
+      position: () => Promise.resolve(application.shownPosition()),
+      clock,
+      log,
+    }),
     shown: application.catchUp,
     sender: settings.sender ?? UNREACHABLE,
     server: {
@@ -100,6 +106,8 @@ export async function openPagesUnderTest(
     application,
     clock,
     pages,
+    /** It follows the log while a test lets it run. */
+    live: more.live,
     url: `http://127.0.0.1:${port}`,
     close: async (): Promise<void> => {
       await connections.close(1_000);

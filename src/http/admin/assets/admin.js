@@ -8,7 +8,7 @@ function make(tag, properties, ...children) {
 }
 
 /* Live: one stream while the page is looked at; it says only what has changed, and htmx fetches the part. */
-const live = { source: undefined, hasMissed: document.hidden, since: undefined };
+const live = { source: undefined, hasMissed: false, since: undefined };
 
 function topics() {
   return [...new Set([...document.querySelectorAll('[data-live]')].map((part) => part.dataset.live))];
@@ -18,6 +18,8 @@ function openStream() {
   const wanted = topics();
   if (live.source !== undefined || wanted.length === 0 || document.hidden) return;
   const query = new URLSearchParams(wanted.map((topic) => ['topic', topic]));
+  // What has changed since the page was made is rung at once; where all is fetched anyway nothing need be.
+  if (!live.hasMissed) query.set('since', document.body.dataset.liveSince ?? '');
   live.source = new EventSource(`${document.body.dataset.liveAt}?${query}`);
   live.source.addEventListener('open', () => {
     // What happened while nobody listened is fetched once.
@@ -28,10 +30,9 @@ function openStream() {
   live.source.addEventListener('changed', ({ data }) => ring(data));
   live.source.addEventListener('error', () => {
     showLive(false);
-    live.hasMissed = true;
-    if (live.source?.readyState !== EventSource.CLOSED) return;
+    const isRefused = live.source?.readyState === EventSource.CLOSED;
     closeStream();
-    setTimeout(openStream, 5000 + Math.random() * 5000);
+    setTimeout(openStream, (isRefused ? 5000 : 2000) * (1 + Math.random()));
   });
 }
 

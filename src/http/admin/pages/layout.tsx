@@ -17,6 +17,8 @@ export type Frame = Readonly<{
   principal: AdminPrincipal | undefined;
   path: string;
   message: Message | undefined;
+  /** The position up to which the page shows the log at least; its stream rings for what has changed after it. */
+  since: bigint | undefined;
   /** The addresses that there are; the menu names no other. */
   addresses: ReadonlySet<string>;
 }>;
@@ -83,7 +85,11 @@ export function Layout({ frame, page }: Readonly<{ frame: Frame; page: Page }>):
         {principal === undefined ? null : <script src={assets.htmx} defer />}
         {principal === undefined ? null : <script src={assets.script} defer />}
       </head>
-      <body class={principal === undefined ? 'alone' : undefined} data-live-at="/admin/live">
+      <body
+        class={principal === undefined ? 'alone' : undefined}
+        data-live-at="/admin/live"
+        data-live-since={frame.since === undefined ? undefined : String(frame.since)}
+      >
         <a class="skip" href="#main">
           To the content
         </a>

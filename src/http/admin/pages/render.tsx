@@ -10,7 +10,8 @@ const MESSAGE_SECONDS = 60;
 
 /** Answers requests with pages. */
 export type Renderer = Readonly<{
-  answer: (answer: PageAnswer, request: Request, response: Response) => Promise<void>;
+  /** `since`: the position up to which the page shows the log at least. */
+  answer: (answer: PageAnswer, request: Request, response: Response, since?: bigint) => Promise<void>;
   problem: (problem: PageProblem, request: Request, response: Response) => void;
 }>;
 
@@ -21,7 +22,7 @@ export function openRenderer({
   signer,
 }: Readonly<{ assets: AssetAddresses; addresses: ReadonlySet<string>; signer: Signer }>): Renderer {
   const renderer: Renderer = {
-    answer: async (answer, request, response) => {
+    answer: async (answer, request, response, since) => {
       if ('problem' in answer) renderer.problem(answer.problem, request, response);
       else if ('goTo' in answer) {
         if (answer.message !== undefined) leaveMessage(answer.message, request, response);
@@ -29,7 +30,7 @@ export function openRenderer({
       } else if ('send' in answer) {
         response.set(answer.headers);
         await answer.send(response);
-      } else send(answer.page, answer.message ?? takeMessage(request, response), request, response);
+      } else send(answer.page, answer.message ?? takeMessage(request, response), request, response, since);
     },
     problem: ({ status, title, because, retryAfterSeconds }, request, response) => {
       if (retryAfterSeconds !== undefined) response.set('Retry-After', String(retryAfterSeconds));
@@ -39,7 +40,7 @@ export function openRenderer({
   };
   return renderer;
 
-  function send(page: Page, message: Message | undefined, request: Request, response: Response): void {
+  function send(page: Page, message: Message | undefined, request: Request, response: Response, since?: bigint): void {
     response
       .vary('HX-Request')
       .vary('HX-Target')
@@ -51,7 +52,7 @@ export function openRenderer({
       return;
     }
     const { principal } = contextOf(response);
-    const frame = { assets, addresses, principal, path: request.path, message };
+    const frame = { assets, addresses, principal, path: request.path, message, since };
     response.end(`<!doctype html>${render(<Layout frame={frame} page={page} />)}`);
   }
 

@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import type { Topic } from '../../live.ts';
+import type { Topic } from '../../topics.ts';
 
 /**
  * A part of a page that is fetched again, from `at`, when its topic changes. It has an id of its own in the page, which the page's `parts` name; it
