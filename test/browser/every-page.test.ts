@@ -27,6 +27,8 @@ if (hasChromium) {
     const { edgeward } = context;
     const { password } = z.object({ password: z.string() }).parse(await edgeward.json('admin', 'create', 'ada'));
     const { token, tokenId } = await furnish(edgeward);
+    const own = await edgeward.json('admin', 'token', 'create', 'ada', '--scopes', 'read', '--label', 'reports');
+    EXAMPLES['/account/tokens/{token}/revoke'] = `/account/tokens/${z.object({ id: z.string() }).parse(own).id}/revoke`;
     EXAMPLES['/customers/{id}/tokens/{token}/revoke'] = `/customers/1/tokens/${tokenId}/revoke`;
     context.base = await edgeward.serve();
     const { requestId, commitSetId } = await furnishRunning(context.base, token);
@@ -50,6 +52,7 @@ if (hasChromium) {
 const EXAMPLES: Record<string, string> = {
   '/customers/{id}': '/customers/1',
   '/customers/{id}/edit': '/customers/1/edit',
+  '/customers/{id}/webhook-secret': '/customers/1/webhook-secret',
   '/customers/{id}/remove': '/customers/1/remove',
   '/customers/{id}/tokens': '/customers/1/tokens',
   '/customers/{id}/subnets': '/customers/1/subnets',
@@ -61,11 +64,15 @@ const EXAMPLES: Record<string, string> = {
   '/worker-pools/{pool}': '/worker-pools/small',
   '/worker-pools/{pool}/edit': '/worker-pools/small/edit',
   '/worker-pools/{pool}/delete': '/worker-pools/small/delete',
+  '/worker-pools/{pool}/workers/{worker}/terminate': '/worker-pools/small/workers/small-001/terminate',
   '/worker-pools/{pool}/workers/{worker}/end': '/worker-pools/small/workers/small-001/end',
   '/scopes/{scope}': '/scopes/builds',
   '/scopes/{scope}/worker-pools/{pool}': '/scopes/builds/worker-pools/small',
   '/accounts/{name}': '/accounts/ada',
+  '/accounts/{name}/reset-password': '/accounts/ada/reset-password',
+  '/accounts/{name}/remove-second-factor': '/accounts/ada/remove-second-factor',
   '/regions/{id}': '/regions/1',
+  '/regions/{id}/remove': '/regions/1/remove',
   '/regions/{id}/lists': '/regions/1/lists',
   '/regions/{id}/add-router': '/regions/1/add-router',
   '/regions/{id}/routers/{router}': '/regions/1/routers/edge1',

@@ -4,13 +4,14 @@ import type { AdminSession, AdminToken } from '../../../../commands/ip-control/a
 import { ADMIN_ROLES, SCOPES_OF_ROLE } from '../../../../domain/ip-control/admin-roles.ts';
 import type { AdministratorView } from '../../../../projections/ip-control/administrator-view.ts';
 import type { Crumb, Page } from '../page.ts';
+import { askingPage, nothingToAskPage } from '../parts/asking.tsx';
 import { Badge } from '../parts/badge.tsx';
 import { Facts } from '../parts/facts.tsx';
 import { ActionButton, Choice, Field, Form, type FormErrors } from '../parts/form.tsx';
 import { AccountState } from './account-state.tsx';
 import { ACCOUNTS, NEW_ACCOUNT } from './account-list.tsx';
 import { type Column, Table } from '../parts/table.tsx';
-import { Code, When } from '../parts/text.tsx';
+import { Code, countOf, When } from '../parts/text.tsx';
 
 const LIST: Crumb = { name: 'Accounts', href: ACCOUNTS };
 
@@ -99,6 +100,41 @@ export function accountPage(view: AccountPageView): Page {
   };
 }
 
+/** Asks once more before an account's password is worth nothing. */
+export function resetPasswordPage({ name }: Pick<AdministratorView, 'name'>, sessions: number): Page {
+  const base = `/admin/accounts/${name}`;
+  return askingPage({
+    title: `Reset the password of ${name}`,
+    crumbs: [LIST, { name, href: base }],
+    says: [
+      'The password of now is worth nothing any more. The new one is shown once, and must be changed at the next login.',
+      sessions === 0 ? `${name} is not logged in.` : `${countOf(sessions, 'session')} of ${name} end at once.`,
+    ],
+    action: `${base}/reset-password`,
+    submit: 'Reset password',
+    cancel: base,
+  });
+}
+
+/** Asks once more before an account's logins need its password alone. */
+export function removeFactorPage({ name, secondFactor }: AdministratorView, sessions: number): Page {
+  const base = `/admin/accounts/${name}`;
+  const [title, crumbs] = [`Remove the second factor of ${name}`, [LIST, { name, href: base }]];
+  if (secondFactor === null)
+    return nothingToAskPage({ title, crumbs, says: `${name} has no second factor.`, back: base });
+  return askingPage({
+    title,
+    crumbs,
+    says: [
+      `Logins of ${name} need the password alone, until a new one is set up; the ${countOf(secondFactor.recoveryCodes.length, 'recovery code')} that are left are worth nothing any more.`,
+      sessions === 0 ? `${name} is not logged in.` : `${countOf(sessions, 'session')} of ${name} end at once.`,
+    ],
+    action: `${base}/remove-second-factor`,
+    submit: 'Remove second factor',
+    cancel: base,
+  });
+}
+
 /** What there is to know of an account. */
 export function AccountFacts({
   account,
@@ -134,14 +170,13 @@ function AccountActions({
         ) : (
           <ActionButton action={`${base}/enable`} id="enable" label="Enable" />
         )}
-        <ActionButton action={`${base}/reset-password`} id="reset" label="Reset password" />
+        <a class="button" href={`${base}/reset-password`}>
+          Reset password
+        </a>
         {account.secondFactor === null ? null : (
-          <ActionButton
-            action={`${base}/remove-second-factor`}
-            id="remove-factor"
-            label="Remove second factor"
-            isDangerous
-          />
+          <a class="button danger" href={`${base}/remove-second-factor`}>
+            Remove second factor
+          </a>
         )}
       </div>
       <h2>Role</h2>
@@ -225,12 +260,9 @@ export function AdminTokenTable({
             name: 'Actions',
             isHeadingHidden: true,
             cell: ({ tokenId }: AdminToken) => (
-              <ActionButton
-                action={`${revokeAt}/${tokenId}/revoke`}
-                id={`revoke-${tokenId}`}
-                label="Revoke"
-                isDangerous
-              />
+              <a class="button danger" id={`revoke-${tokenId}`} href={`${revokeAt}/${tokenId}/revoke`}>
+                Revoke
+              </a>
             ),
           } as const,
         ]),

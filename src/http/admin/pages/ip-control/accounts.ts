@@ -12,12 +12,13 @@ import { removeSecondFactor } from '../../../../application/ip-control/second-fa
 import type { Application } from '../../../../application/application.ts';
 import { ADMIN_ROLES } from '../../../../domain/ip-control/admin-roles.ts';
 import { isRefusal, type Refusal } from '../../../../kernel/decider.ts';
+import type { AdministratorView } from '../../../../projections/ip-control/administrator-view.ts';
 import { mayDo } from '../../access.ts';
-import { fieldOf, notFoundPage, type PageAnswer, type PageAsk, type PageRoute } from '../page.ts';
+import { fieldOf, notFoundPage, type Page, type PageAnswer, type PageAsk, type PageRoute } from '../page.ts';
 import type { FormErrors } from '../parts/form.tsx';
 import { listQueryOf } from '../parts/list.tsx';
 import { accountListPage, NEW_ACCOUNT } from './account-list.tsx';
-import { accountFormPage, accountPage } from './account-pages.tsx';
+import { accountFormPage, accountPage, removeFactorPage, resetPasswordPage } from './account-pages.tsx';
 
 export type AccountPagesDependencies = Pick<Application, 'administrators' | 'secrets' | 'ids' | 'clock' | 'views'> &
   Readonly<{ shown: () => Promise<void> }>;
@@ -63,6 +64,8 @@ export function accountPages(application: AccountPagesDependencies): readonly Pa
         return isForm ? { goTo: NEW_ACCOUNT } : show(name, ask, application);
       },
     },
+    question('reset-password', resetPasswordPage, application),
+    question('remove-second-factor', removeFactorPage, application),
     ...changes(application),
   ];
 }
@@ -175,6 +178,26 @@ async function done(
   }
   await application.shown();
   return { goTo: `/admin/accounts/${encodeURIComponent(name)}`, message: { kind: 'ok', text } };
+}
+
+/** Asks before something that is done to an account. */
+function question(
+  path: string,
+  page: (account: AdministratorView, sessions: number) => Page,
+  application: AccountPagesDependencies,
+): PageRoute {
+  return {
+    method: 'GET',
+    path: `/accounts/{name}/${path}`,
+    scope: SCOPE,
+    handle: async (ask) => {
+      const name = nameOf(ask);
+      const account = await application.views.administrators.get(name);
+      const state = await findAdministrator(name, application);
+      if (account === undefined || isRefusal(state)) return notFoundPage(`There is no account ${name}.`);
+      return { page: page(account, state.sessions.size) };
+    },
+  };
 }
 
 /** Something that is done to an account, by those who look after accounts. */

@@ -11,9 +11,10 @@ import { ListTable } from './list-table.tsx';
 import { StandingActions, StandingBadge } from './customer-standing-page.tsx';
 import { Tabs } from '../layout.tsx';
 import type { Crumb, Page } from '../page.ts';
+import { askingPage, nothingToAskPage } from '../parts/asking.tsx';
 import { Badge } from '../parts/badge.tsx';
 import { Facts } from '../parts/facts.tsx';
-import { ActionButton, Choice, Field, Form, type FormErrors } from '../parts/form.tsx';
+import { Choice, Field, Form, type FormErrors } from '../parts/form.tsx';
 import { Filter, List, listAddress, type ListQuery, Pager } from '../parts/list.tsx';
 import { Live } from '../parts/live.tsx';
 import { type Column, Table } from '../parts/table.tsx';
@@ -116,7 +117,9 @@ export function customerPage(view: CustomerPageView): Page {
                 </a>
               ) : null}
               {view.mayRotate && customer.settings.webhookUrl !== null ? (
-                <ActionButton action={`${base}/webhook-secret`} id="rotate" label="New webhook secret" />
+                <a class="button" href={`${base}/webhook-secret`}>
+                  New webhook secret
+                </a>
               ) : null}
               {mayEdit ? <StandingActions customer={customer} /> : null}
             </div>
@@ -307,6 +310,25 @@ function AssignForm({
       </Form>
     </>
   );
+}
+
+/** Asks once more before a customer's receiver needs another secret. */
+export function rotateSecretPage({ customerId, name, settings }: CustomerView): Page {
+  const base = `/admin/customers/${customerId}`;
+  const [title, crumbs] = ['New webhook secret', [LIST, { name, href: base }]];
+  if (settings.webhookUrl === null)
+    return nothingToAskPage({ title, crumbs, says: `${name} has no webhook.`, back: base });
+  return askingPage({
+    title,
+    crumbs,
+    says: [
+      'The new secret is shown once. Notifications are signed with it at once, and with the one of now for 24 hours more.',
+      `Once these are over, ${name} can verify none of them with the one of now.`,
+    ],
+    action: `${base}/webhook-secret`,
+    submit: 'Make a new secret',
+    cancel: base,
+  });
 }
 
 /** Asks once more before a subnet is taken back, with what comes of it. */

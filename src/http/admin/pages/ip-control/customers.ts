@@ -25,7 +25,7 @@ import type { FormErrors } from '../parts/form.tsx';
 import { inOrder, listQueryOf, pageOfRows, ROWS_MAX } from '../parts/list.tsx';
 import { customerFormPage, NameCheck, settingsOfValues, valuesOfForm, valuesOfSettings } from './customer-form.tsx';
 import { customerListPage } from './customer-list.tsx';
-import { customerPage, customerSubnetsPage, type RegionPart, releasePage } from './customer-page.tsx';
+import { customerPage, customerSubnetsPage, type RegionPart, releasePage, rotateSecretPage } from './customer-page.tsx';
 
 export type CustomerPagesDependencies = CustomerActivityDependencies &
   ListStandingDependencies &
@@ -91,6 +91,12 @@ function accountPages(application: CustomerPagesDependencies): readonly PageRout
       scope: 'customers:write',
       needsFreshPassword: hasWebhook,
       handle: (ask) => withCustomer(ask, application, (customer) => save(customer, ask, application)),
+    },
+    {
+      method: 'GET',
+      path: '/customers/{id}/webhook-secret',
+      scope: 'webhooks:write',
+      handle: (ask) => withCustomer(ask, application, async (customer) => ({ page: rotateSecretPage(customer) })),
     },
     {
       method: 'POST',

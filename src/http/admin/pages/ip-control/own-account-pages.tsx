@@ -5,13 +5,16 @@ import type { AdminSession } from '../../../../commands/ip-control/administrator
 import type { AdministratorView } from '../../../../projections/ip-control/administrator-view.ts';
 import { Tabs } from '../layout.tsx';
 import type { Crumb, Page } from '../page.ts';
+import { askingPage, nothingToAskPage } from '../parts/asking.tsx';
 import { Badge } from '../parts/badge.tsx';
-import { ActionButton, Field, Form, type FormErrors } from '../parts/form.tsx';
-import { Code, When } from '../parts/text.tsx';
+import { Field, Form, type FormErrors } from '../parts/form.tsx';
+import { Code, countOf, When } from '../parts/text.tsx';
 import { AccountFacts, SessionTable } from './account-pages.tsx';
 
 /** The way to a page of the own account. */
 export const OWN_ACCOUNT: Crumb = { name: 'Your account', href: '/admin/account' };
+
+const SECOND_FACTOR = '/admin/account/second-factor';
 
 /** The pages of the own account. */
 export function OwnTabs({ path }: Readonly<{ path: string }>): JSX.Element {
@@ -114,6 +117,25 @@ export function ownSecondFactorPage(view: SecondFactorView): Page {
   };
 }
 
+/** Asks once more before logins need the password alone. */
+export function removeOwnFactorPage({ secondFactor }: Pick<AdministratorView, 'secondFactor'>): Page {
+  const title = 'Remove your second factor';
+  const crumbs = [OWN_ACCOUNT, { name: 'Second factor', href: SECOND_FACTOR }];
+  if (secondFactor === null)
+    return nothingToAskPage({ title, crumbs, says: 'You have no second factor.', back: SECOND_FACTOR });
+  return askingPage({
+    title,
+    crumbs,
+    says: [
+      `Your logins need the password alone, until a new one is set up; the ${countOf(secondFactor.recoveryCodes.length, 'recovery code')} that you have left are worth nothing any more.`,
+      'Your other sessions end.',
+    ],
+    action: `${SECOND_FACTOR}/remove`,
+    submit: 'Remove second factor',
+    cancel: SECOND_FACTOR,
+  });
+}
+
 function SecondFactor({ view }: Readonly<{ view: SecondFactorView }>): JSX.Element {
   switch (view.kind) {
     case 'set-up':
@@ -123,12 +145,9 @@ function SecondFactor({ view }: Readonly<{ view: SecondFactorView }>): JSX.Eleme
             <Badge state="ok">set up</Badge> <When at={view.since} now={view.now} />; {String(view.left)} recovery codes
             are left.
           </p>
-          <ActionButton
-            action="/admin/account/second-factor/remove"
-            id="remove"
-            label="Remove second factor"
-            isDangerous
-          />
+          <a class="button danger" href={`${SECOND_FACTOR}/remove`}>
+            Remove second factor
+          </a>
         </>
       );
     case 'new':

@@ -12,7 +12,7 @@ import { isRefusal } from '../../../../kernel/decider.ts';
 import type { LoginThrottle } from '../../login-throttle.ts';
 import { fieldOf, notFoundPage, type PageAnswer, type PageAsk, type PageRoute } from '../page.ts';
 import type { FormErrors } from '../parts/form.tsx';
-import { ownAccountPage, ownSecondFactorPage, passwordPage } from './own-account-pages.tsx';
+import { ownAccountPage, ownSecondFactorPage, passwordPage, removeOwnFactorPage } from './own-account-pages.tsx';
 
 export type OwnAccountDependencies = Pick<Application, 'administrators' | 'secrets' | 'ids' | 'clock' | 'views'> &
   Readonly<{ passwords: PasswordChecks; throttle: LoginThrottle; shown: () => Promise<void> }>;
@@ -48,6 +48,12 @@ export function ownAccountPages(application: OwnAccountDependencies): readonly P
       scope: 'own',
       needsFreshPassword: true,
       handle: (ask) => enrol(ask, application),
+    },
+    {
+      method: 'GET',
+      path: '/account/second-factor/remove',
+      scope: 'own',
+      handle: async ({ loggedIn }) => ({ page: removeOwnFactorPage(loggedIn.account) }),
     },
     {
       method: 'POST',

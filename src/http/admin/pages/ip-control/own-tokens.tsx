@@ -8,6 +8,8 @@ import type { AdminScope } from '../../../../events/ip-control/administrator.ts'
 import { isRefusal } from '../../../../kernel/decider.ts';
 import { fieldOf, notFoundPage, type Page, type PageAnswer, type PageAsk, type PageRoute } from '../page.ts';
 import { Check, Field, Form, type FormErrors } from '../parts/form.tsx';
+import { askingPage } from '../parts/asking.tsx';
+import { countOf } from '../parts/text.tsx';
 import { AdminTokenTable } from './account-pages.tsx';
 import { Once } from './customer-page.tsx';
 import { OWN_ACCOUNT, OwnTabs } from './own-account-pages.tsx';
@@ -35,20 +37,35 @@ export function ownTokenPages(application: OwnTokensDependencies): readonly Page
       handle: (ask) => issue(ask, application),
     },
     {
+      method: 'GET',
+      path: '/account/tokens/{token}/revoke',
+      scope: 'own',
+      handle: async (ask) => withToken(ask, application, async (token) => ({ page: revokePage(token) })),
+    },
+    {
       method: 'POST',
       path: '/account/tokens/{token}/revoke',
       scope: 'own',
-      handle: async ({ params, principal: { account }, context }) => {
-        const state = await findAdministrator(account, application);
-        const tokenId = params['token'] ?? '';
-        if (isRefusal(state) || !state.tokens.has(tokenId)) return notFoundPage('You have no such token.');
-        const revoked = await revokeAdminToken({ id: tokenId, account }, context, application);
-        if (isRefusal(revoked)) return notFoundPage(revoked.because);
-        await application.shown();
-        return { goTo: PATH, message: { kind: 'ok', text: 'The token is worth nothing any more.' } };
-      },
+      handle: async (ask) =>
+        withToken(ask, application, async ({ tokenId }) => {
+          const { principal, context } = ask;
+          const revoked = await revokeAdminToken({ id: tokenId, account: principal.account }, context, application);
+          if (isRefusal(revoked)) return notFoundPage(revoked.because);
+          await application.shown();
+          return { goTo: PATH, message: { kind: 'ok', text: 'The token is worth nothing any more.' } };
+        }),
     },
   ];
+}
+
+async function withToken(
+  { params, principal: { account } }: PageAsk,
+  application: OwnTokensDependencies,
+  work: (token: AdminToken) => Promise<PageAnswer>,
+): Promise<PageAnswer> {
+  const state = await findAdministrator(account, application);
+  const token = isRefusal(state) ? undefined : state.tokens.get(params['token'] ?? '');
+  return token === undefined ? notFoundPage('You have no such token.') : work(token);
 }
 
 type Shown = Readonly<{ values?: Values; errors?: FormErrors; issued?: string }>;
@@ -112,6 +129,21 @@ type OwnTokensView = Readonly<{
   /** Issued just now, and shown this once. */
   issued?: string;
 }>;
+
+function revokePage({ tokenId, label, scopes }: AdminToken): Page {
+  const called = label === '' ? tokenId : label;
+  return askingPage({
+    title: `Revoke ${called}`,
+    crumbs: [OWN_ACCOUNT, { name: 'API tokens', href: PATH }],
+    says: [
+      'Requests with this token are refused at once, and for good.',
+      `It may do ${countOf(scopes.length, 'thing')}: ${scopes.join(', ')}.`,
+    ],
+    action: `${PATH}/${tokenId}/revoke`,
+    submit: `Revoke ${called}`,
+    cancel: PATH,
+  });
+}
 
 /** The tokens of the own account, and the form for another one. */
 export function ownTokensPage({ tokens, scopes, values, errors, now, issued }: OwnTokensView): Page {

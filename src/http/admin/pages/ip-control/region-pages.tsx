@@ -3,12 +3,13 @@ import type { JSX } from 'preact';
 import type { LoggedCommit } from '../../../../application/ip-control/commits.ts';
 import type { RegionStanding, RouterStanding } from '../../../../application/ip-control/region-standing.ts';
 import type { Page } from '../page.ts';
+import { askingPage, nothingToAskPage } from '../parts/asking.tsx';
 import { Badge } from '../parts/badge.tsx';
-import { ActionButton, Check, Choice, Field, Form, type FormErrors, TextArea } from '../parts/form.tsx';
+import { Check, Choice, Field, Form, type FormErrors, TextArea } from '../parts/form.tsx';
 import { Filter, List, listAddress, type ListQuery } from '../parts/list.tsx';
 import { Live } from '../parts/live.tsx';
 import { type Column, Table } from '../parts/table.tsx';
-import { count, When } from '../parts/text.tsx';
+import { count, countOf, When } from '../parts/text.tsx';
 import { commitColumns } from './commit-list.tsx';
 import { PATH, REGIONS, RegionTabs } from './region-parts.tsx';
 
@@ -206,12 +207,35 @@ export function regionPage({ region, query, commits, policies, mayWrite, now }: 
           <>
             <h2>Remove the region</h2>
             <p>It has no routers. Where no subnet lies in it either, it can go, and its name is free again.</p>
-            <ActionButton action={`${at}/remove`} id="remove" label={`Remove ${name}`} isDangerous />
+            <a class="button danger" href={`${at}/remove`}>
+              Remove region
+            </a>
           </>
         ) : null}
       </>
     ),
   };
+}
+
+/** Asks once more before a region is gone. */
+export function removeRegionPage({ regionId, name, routers }: RegionStanding): Page {
+  const at = `${PATH}/${regionId}`;
+  const [title, crumbs] = [`Remove ${name}`, [REGIONS, { name, href: at }]];
+  if (routers.length > 0) {
+    const says = `${name} has ${countOf(routers.length, 'router')}: these are removed first.`;
+    return nothingToAskPage({ title, crumbs, says, back: at });
+  }
+  return askingPage({
+    title,
+    crumbs,
+    says: [
+      `${name} has no routers: nothing changes on any. Its commits stay in the log.`,
+      'Another region may be given its name, never its number. Where a subnet lies in it, it stays.',
+    ],
+    action: `${at}/remove`,
+    submit: `Remove ${name}`,
+    cancel: at,
+  });
 }
 
 function routerColumns(regionId: number, now: Temporal.Instant): readonly Column<RouterStanding>[] {

@@ -26,6 +26,7 @@ import {
   policyText,
   regionListPage,
   regionPage,
+  removeRegionPage,
   routerAt,
 } from './region-pages.tsx';
 
@@ -66,6 +67,12 @@ export function regionPages(application: RegionPagesDependencies): readonly Page
       path: '/regions/{id}/policy',
       scope: 'regions:write',
       handle: (ask) => withRegion(ask, application, (region) => choosePolicy(region, ask, application)),
+    },
+    {
+      method: 'GET',
+      path: '/regions/{id}/remove',
+      scope: 'regions:write',
+      handle: (ask) => withRegion(ask, application, async (region) => ({ page: removeRegionPage(region) })),
     },
     {
       method: 'POST',

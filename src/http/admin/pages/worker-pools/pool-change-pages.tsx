@@ -1,6 +1,7 @@
 import type { WorkerNow } from '../../../../application/worker-pools/workers.ts';
 import type { WorkerPoolView } from '../../../../projections/worker-pools/worker-pool-view.ts';
 import type { Page } from '../page.ts';
+import { askingPage } from '../parts/asking.tsx';
 import { Field, Form, type FormErrors, TextArea } from '../parts/form.tsx';
 import { countOf } from '../parts/text.tsx';
 import { addressOf, LIST, NEW, PATH } from './pool-parts.tsx';
@@ -108,6 +109,24 @@ export function deletePoolPage({ record: { name }, scopes, active }: WorkerPoolV
       </>
     ),
   };
+}
+
+/** Asks once more before a worker takes no more work. */
+export function endLaterPage({ pool, view }: Readonly<{ pool: string; view: WorkerNow['view'] }>): Page {
+  const { worker, task } = view;
+  return askingPage({
+    title: `End ${worker} after its task`,
+    crumbs: [LIST, { name: pool, href: addressOf(pool) }],
+    says: [
+      task === null
+        ? 'It runs no task: its instance is ended now at the provider.'
+        : `It runs the task ${task.task} of ${task.scope}, and takes no other one. Once that is over, its instance is ended at the provider.`,
+      'Nothing of the instance is left. Where work waits, another one may be launched.',
+    ],
+    action: `${addressOf(pool)}/workers/${encodeURIComponent(worker)}/terminate`,
+    submit: 'End after its task',
+    cancel: addressOf(pool),
+  });
 }
 
 /** Asks once more before an instance is ended, with what is lost. */

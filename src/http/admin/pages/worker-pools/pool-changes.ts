@@ -9,7 +9,7 @@ import { isRefusal, type Refusal } from '../../../../kernel/decider.ts';
 import type { WorkerPoolView } from '../../../../projections/worker-pools/worker-pool-view.ts';
 import { fieldOf, notFoundPage, type PageAnswer, type PageAsk, type PageRoute } from '../page.ts';
 import type { FormErrors } from '../parts/form.tsx';
-import { deletePoolPage, endWorkerPage, newPoolPage, poolEditPage } from './pool-change-pages.tsx';
+import { deletePoolPage, endLaterPage, endWorkerPage, newPoolPage, poolEditPage } from './pool-change-pages.tsx';
 import { addressOf, PATH } from './pool-parts.tsx';
 
 export type PoolChangesDependencies = Pick<
@@ -70,6 +70,10 @@ export function poolChangePages(application: PoolChangesDependencies): readonly 
     one('POST', '/edit', 'pools:write', (pool, ask) => edit(pool, ask, application)),
     one('GET', '/delete', 'pools:write', (pool) => ({ page: deletePoolPage(pool) })),
     one('POST', '/delete', 'pools:write', (pool, ask) => remove(pool, ask, application)),
+    one('GET', '/workers/{worker}/terminate', 'pools:operate', async (pool, { params }) => {
+      const found = await workerOf(pool, params, application);
+      return found === undefined ? NO_WORKER : { page: endLaterPage({ pool: pool.record.name, view: found.view }) };
+    }),
     one('POST', '/workers/{worker}/terminate', 'pools:operate', (pool, ask) =>
       terminate(pool, ask, false, application),
     ),

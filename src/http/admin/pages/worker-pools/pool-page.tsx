@@ -279,7 +279,14 @@ const TERMINATE: Column<WorkerNow> = {
     return (
       <span class="inline">
         {ending === null ? (
-          <ActionButton action={`${own}/terminate`} id={`terminate-${worker}`} label="End after its task" />
+          <a
+            id={`terminate-${worker}`}
+            class="button"
+            href={`${own}/terminate`}
+            aria-label={`End after its task: ${worker}`}
+          >
+            End after its task
+          </a>
         ) : null}
         <a id={`end-${worker}`} class="button danger" href={`${own}/end`} aria-label={`End now: ${worker}`}>
           End now

@@ -199,6 +199,7 @@ test('a customer is disabled, enabled and removed, with what goes with it in num
   assert.is((await ada.get('/admin/customers/1')).status, 404);
   assert.not.match((await ada.get('/admin/customers')).text, /Acme/);
   for (const path of ['disable', 'remove']) assert.is((await ada.post(`/admin/customers/1/${path}`, {})).status, 404);
+  assert.match((await ada.get('/admin/regions/1')).text, 'href="/admin/regions/1/remove"');
   assert.match(await sent(ada, '/admin/regions/1/remove'), /eu-west is removed/);
   assert.is((await ada.get('/admin/regions/1')).status, 404);
 });

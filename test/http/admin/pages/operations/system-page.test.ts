@@ -43,11 +43,16 @@ test('a token of the own account is issued for some scopes, shown once, and revo
   const list = await client.get(path);
   assert.not.match(list.text, /edwa_/);
   assert.ok(list.text.includes('ci &lt;b>'));
-  const [, revoke = ''] = /action="(\/admin\/account\/tokens\/[^"]+\/revoke)"/.exec(list.text) ?? [];
+  const [, revoke = ''] = /href="(\/admin\/account\/tokens\/[^"]+\/revoke)"/.exec(list.text) ?? [];
+  const asked = (await client.get(revoke)).text;
+  assert.match(asked, 'Requests with this token are refused at once, and for good.');
+  assert.ok(asked.includes(`method="post" action="${revoke}"`), 'it is revoked from there, and not before');
+  assert.not.match((await client.get(path)).text, 'No tokens.');
   const revoked = await client.post(revoke, {});
   assert.is(revoked.location, path);
   assert.match((await client.get(path)).text, /worth nothing any more[\s\S]*No tokens\./);
-  assert.is((await client.post(`${path}/none/revoke`, {})).status, 404);
+  for (const answer of [await client.get(`${path}/none/revoke`), await client.post(`${path}/none/revoke`, {})])
+    assert.is(answer.status, 404);
 });
 
 test('a token that can not be is not issued, and the form says why', async ({ pages: { client } }) => {

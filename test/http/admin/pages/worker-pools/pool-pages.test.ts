@@ -152,7 +152,15 @@ test('a worker is ended at once after it was asked once more, and a pool with wo
   const end = `${pool}/workers/large-001/end`;
   assert.ok((await client.get(pool)).text.includes(`href="${end}"`));
   assert.ok((await client.get(end)).text.includes('It runs no task.'));
-  assert.is((await client.get(`${pool}/workers/none/end`)).status, 404);
+  const later = `${pool}/workers/large-001/terminate`;
+  assert.ok((await client.get(pool)).text.includes(`href="${later}"`));
+  assert.match((await client.get(later)).text, 'It runs no task: its instance is ended now at the provider.');
+  for (const path of ['end', 'terminate'])
+    assert.is((await client.get(`${pool}/workers/none/${path}`)).status, 404, path);
+  assert.is((await client.post(later, {})).location, pool);
+  const ending = (await client.get(pool)).text;
+  assert.match(ending, /large-001 ends now\./);
+  assert.ok(!ending.includes(`href="${later}"`) && ending.includes(`href="${end}"`), 'it can only be hastened then');
   assert.is((await client.post(end, {})).location, pool);
   const { text } = await client.get(pool);
   assert.match(text, /large-001 ends now\./);
