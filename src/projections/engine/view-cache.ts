@@ -15,6 +15,7 @@ import type { ProjectionFeeder, ViewCache } from './fed-views.ts';
 import { inKeyOrder, isBehind, type KeyedView, listSaved, type PageQuery, type SavedView } from './keyed-views.ts';
 import { partsIn, type PlacedView, type ViewText, viewTextOf } from './view-codec.ts';
 import { type Entry, UNCHANGED, viewOf } from './view-entry.ts';
+import { WaitingEvents } from './waiting-events.ts';
 import { isPartKey, PartsMissing, readWithParts, savedViewOf, SavedParts } from './view-parts.ts';
 
 export type { ViewCache };
@@ -23,8 +24,6 @@ type Cached<E extends Event, V extends object> = Projection<E, V> & Partial<Pick
 
 /** Clean views kept in memory; the ones with unsaved changes are always kept. */
 const CLEAN_MAX = 20_000;
-/** Events that wait in batches: enough for many to each view, and less memory than what one by one leaves behind. */
-const BATCHED_MAX = 131_072;
 const NONE: readonly string[] = [];
 
 /** Opens nothing yet: `open` follows. */
@@ -43,9 +42,7 @@ class ProjectionViewCache<E extends Event, V extends object> implements ViewCach
   readonly handles: ReadonlySet<string>;
   readonly #text: ViewText<V>;
   readonly #entries = new Map<string, Entry<E, V>>();
-  /** What has a batch, and may have had one before. */
-  #batched: Entry<E, V>[] = [];
-  #batchedEvents = 0;
+  readonly #waiting: WaitingEvents<E, V>;
   #touched: string[] = [];
   #takings = 0;
   readonly #dirty = new Set<string>();
@@ -72,6 +69,7 @@ class ProjectionViewCache<E extends Event, V extends object> implements ViewCach
     this.#readModels = readModels;
     this.handles = new Set(projection.handles);
     this.#text = viewTextOf(projection);
+    this.#waiting = new WaitingEvents(projection);
   }
 
   fedBy(feeder: ProjectionFeeder): void {
@@ -82,8 +80,7 @@ class ProjectionViewCache<E extends Event, V extends object> implements ViewCach
     const saved = collection === undefined ? undefined : await this.#readModels.position(collection);
     const anchor = saved === undefined ? undefined : await this.#savedAnchor(collection);
     this.#entries.clear();
-    this.#batched = [];
-    this.#batchedEvents = 0;
+    this.#waiting.forget();
     this.#dirty.clear();
     this.#deleted.clear();
     this.#saving = [];
@@ -145,7 +142,7 @@ class ProjectionViewCache<E extends Event, V extends object> implements ViewCach
   #applyTo(key: string, event: RecordedEvent<E>): void {
     const entry = this.#entries.get(key);
     if (entry !== undefined && event.position <= entry.position) return;
-    if (entry === undefined || !this.#takes(entry, event)) {
+    if (entry === undefined || !this.#waiting.takes(entry, event)) {
       const before = entry && viewOf(entry);
       const view = this.#projection.evolve(before, event, key);
       if (view === before) return;
@@ -166,26 +163,6 @@ class ProjectionViewCache<E extends Event, V extends object> implements ViewCach
     this.#entries.set(key, { view, batch: undefined, position, state: 'dirty', touchedFor: this.#takings });
     this.#dirty.add(key);
     this.#touched.push(key);
-  }
-
-  /** Whether the event can wait, in a batch with others, until the view is read. */
-  #takes(entry: Entry<E, V>, event: RecordedEvent<E>): boolean {
-    if (this.#projection.batch === undefined || entry.view === undefined) return false;
-    const batch = entry.batch ?? this.#projection.batch(entry.view);
-    if (!batch.take(event)) return false;
-    if (entry.batch === undefined) {
-      entry.batch = batch;
-      this.#batched.push(entry);
-    }
-    this.#batchedEvents += 1;
-    if (this.#batchedEvents >= BATCHED_MAX) this.#applyBatches();
-    return true;
-  }
-
-  #applyBatches(): void {
-    for (const entry of this.#batched) viewOf(entry);
-    this.#batched = [];
-    this.#batchedEvents = 0;
   }
 
   takeTouched(): readonly string[] {
@@ -221,7 +198,7 @@ class ProjectionViewCache<E extends Event, V extends object> implements ViewCach
     this.#saving = [...this.#dirty];
     this.#dirty.clear();
     this.#takenPosition = this.#position;
-    this.#applyBatches();
+    this.#waiting.apply();
     const parts: ViewChange[] = [];
     const changes = this.#saving.map((key): ViewChange => {
       const entry = this.#entries.get(key);
