@@ -1,12 +1,12 @@
-import { counted } from '../../domain/counted.ts';
 import { orLate } from '../../concurrency/deadline.ts';
 import type { CommandContext } from '../../commands/aggregate.ts';
-import { DIRECTORY_ID } from '../../commands/ip-control/directory.ts';
+import { DIRECTORY_ID, subnetsRefusal } from '../../commands/ip-control/directory.ts';
+import { endRegionRemoval } from '../../commands/ip-control/end-region-removal.ts';
 import type { CreatedRegion } from '../../commands/ip-control/region-state.ts';
 import type { RegionLimits } from '../../commands/ip-control/prefix-limit.ts';
 import { regionLimits } from '../../domain/ip-control/region-limits.ts';
 import { deployPolicy, type DeployPolicy } from '../../events/ip-control/vocabulary.ts';
-import { isRefusal, type Refusal, refuse } from '../../kernel/decider.ts';
+import { isRefusal, type Refusal } from '../../kernel/decider.ts';
 import { invariant } from '../../kernel/invariant.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Views } from '../../projections/engine/keyed-views.ts';
@@ -57,7 +57,11 @@ export async function chooseDeployPolicy(
   return isRefusal(answer) ? answer : { regionId, name, deployPolicy: policy, routers: routers.size };
 }
 
-/** Removes a region that nothing uses; its name is free again. Refused with `region-in-use` while it has routers or subnets. */
+/**
+ * Removes a region that nothing uses; its name is free again. Refused with `region-in-use` while it has routers or subnets. Its own stream says
+ * first that it is to be removed, and takes no router from then on; the directory then releases its name, or else it stays: a process ends
+ * what was begun here.
+ */
 export async function removeRegion(
   nameOrNumber: string,
   context: CommandContext,
@@ -65,16 +69,13 @@ export async function removeRegion(
 ): Promise<RegionSummary | Refusal> {
   const region = await findRegion(nameOrNumber, lookup);
   if (isRefusal(region)) return region;
-  const { regionId, name, deployPolicy: policy, routers } = region;
-  if (routers.size > 0)
-    return refuse(
-      'region-in-use',
-      `region ${name} has ${counted(routers.size, 'router')}: remove them first.`,
-      'region',
-    );
-  const command = { type: 'ReleaseRegionName', data: { regionId } } as const;
-  const released = await lookup.directory.handle(DIRECTORY_ID, command, context);
-  return isRefusal(released) ? released : { regionId, name, deployPolicy: policy, routers: 0 };
+  const { regionId, name, deployPolicy: policy } = region;
+  const inUse = subnetsRefusal(regionId, (await lookup.directory.state(DIRECTORY_ID)).state);
+  if (inUse !== undefined) return inUse;
+  const begun = await lookup.regions.handle(regionId, { type: 'BeginRegionRemoval', data: {} }, context);
+  if (isRefusal(begun)) return begun;
+  const ended = await endRegionRemoval(regionId, context, lookup);
+  return ended ?? { regionId, name, deployPolicy: policy, routers: 0 };
 }
 
 /** Makes a region of that name, never of that number, be as it is given; without a policy every router takes a list for itself. */

@@ -1,7 +1,7 @@
 import { counted } from '../../domain/counted.ts';
 import { type AddressRange, overlaps } from '../../addresses/range.ts';
 import { RangeSet } from '../../addresses/range-set.ts';
-import { type Command, type Decider, type Decision, refuse } from '../../kernel/decider.ts';
+import { type Command, type Decider, type Decision, type Refusal, refuse } from '../../kernel/decider.ts';
 import { PersistentMap } from '../../kernel/persistent-map.ts';
 import { subnetRange } from '../../domain/ip-control/address-ledger.ts';
 import { type DirectoryEvent, directoryEvents } from '../../events/ip-control/directory.ts';
@@ -166,13 +166,21 @@ function reserveCustomerName(
   return [{ type: 'CustomerNameReserved', data: { customerId: state.customers.size + 1, name, listName, settings } }];
 }
 
-function releaseRegionName(regionId: number, { regions, subnets }: DirectoryState): Decision<DirectoryEvent> {
-  const name = regions.get(regionId);
+function releaseRegionName(regionId: number, state: DirectoryState): Decision<DirectoryEvent> {
+  const name = state.regions.get(regionId);
   if (name === undefined) return [];
+  return subnetsRefusal(regionId, state) ?? [{ type: 'RegionNameReleased', data: { regionId, name } }];
+}
+
+/** Why the name of a region can't be released, where it has subnets. */
+export function subnetsRefusal(
+  regionId: number,
+  { regions, subnets }: Pick<DirectoryState, 'regions' | 'subnets'>,
+): Refusal | undefined {
   const used = [...subnets.values()].filter((subnet) => subnet.regionId === regionId).length;
-  if (used > 0)
-    return refuse('region-in-use', `region ${name} has ${counted(used, 'subnet')}: remove them first.`, 'region');
-  return [{ type: 'RegionNameReleased', data: { regionId, name } }];
+  if (used === 0) return undefined;
+  const because = `region ${regions.get(regionId) ?? regionId} has ${counted(used, 'subnet')}: remove them first.`;
+  return refuse('region-in-use', because, 'region');
 }
 
 function reserveSubnet(subnet: Omit<Reservation, 'subnetId'>, state: DirectoryState): Decision<DirectoryEvent> {

@@ -27,6 +27,8 @@ export type CreatedRegion = Readonly<{
   name: string;
   deployPolicy: DeployPolicy;
   routers: ReadonlyMap<string, RegionRouter>;
+  /** It has no router and takes none; it is no more once the directory has released its name, and stays so. */
+  isBeingRemoved: boolean;
 }>;
 
 export type RegionState = Readonly<{ phase: 'absent' }> | CreatedRegion;
@@ -34,10 +36,14 @@ export type RegionState = Readonly<{ phase: 'absent' }> | CreatedRegion;
 /** The state after an event. */
 export function evolveRegion(state: RegionState, event: RegionEvent): RegionState {
   if (event.type === 'RegionCreated') {
-    return { phase: 'created', ...event.data, deployPolicy: 'each', routers: new Map() };
+    return { phase: 'created', ...event.data, deployPolicy: 'each', routers: new Map(), isBeingRemoved: false };
   }
   if (state.phase === 'absent') return state;
   switch (event.type) {
+    case 'RegionRemovalBegan':
+      return { ...state, isBeingRemoved: true };
+    case 'RegionRemovalCalledOff':
+      return { ...state, isBeingRemoved: false };
     case 'DeployPolicyChosen':
       return { ...state, deployPolicy: event.data.deployPolicy };
     case 'RouterAdded': {
@@ -81,7 +87,15 @@ const NEW_ROUTER = {
 
 type RouterEvent = Exclude<
   RegionEvent,
-  { type: 'RegionCreated' | 'DeployPolicyChosen' | 'RouterAdded' | 'RouterRemoved' }
+  {
+    type:
+      | 'RegionCreated'
+      | 'RegionRemovalBegan'
+      | 'RegionRemovalCalledOff'
+      | 'DeployPolicyChosen'
+      | 'RouterAdded'
+      | 'RouterRemoved';
+  }
 >;
 
 function evolveRouter(router: RegionRouter, { type, data }: RouterEvent): RegionRouter {

@@ -1,11 +1,14 @@
+import { counted } from '../../domain/counted.ts';
 import { type Command, type Decider, type Decision, refuse } from '../../kernel/decider.ts';
 import { type RegionEvent, regionEvents } from '../../events/ip-control/region.ts';
 import type { DeployPolicy } from '../../events/ip-control/vocabulary.ts';
-import { evolveRegion, type RegionState, type Router } from './region-state.ts';
+import { type CreatedRegion, evolveRegion, type RegionState, type Router } from './region-state.ts';
 import { decideRouterUpkeep, isSameOptions, type RouterUpkeepCommand } from './router-upkeep.ts';
 
 export type RegionCommand =
   | Command<'CreateRegion', { regionId: number; name: string }>
+  | Command<'BeginRegionRemoval', Readonly<Record<string, never>>>
+  | Command<'CallOffRegionRemoval', Readonly<Record<string, never>>>
   | Command<'ChooseDeployPolicy', { deployPolicy: DeployPolicy }>
   | Command<'AddRouter', Router>
   | Command<'RemoveRouter', { router: string }>
@@ -28,8 +31,16 @@ function decide(command: RegionCommand, state: RegionState): Decision<RegionEven
     return state.phase === 'absent' ? [{ type: 'RegionCreated', data: command.data }] : [];
   }
   if (state.phase === 'absent') return refuse('region-not-found', 'region not found.', 'region');
-  const { regionId } = state;
+  if (state.isBeingRemoved) return decideRemoving(command, state);
+  const { regionId, name } = state;
   switch (command.type) {
+    case 'BeginRegionRemoval': {
+      const { size } = state.routers;
+      if (size === 0) return [{ type: 'RegionRemovalBegan', data: { regionId, name } }];
+      return refuse('region-in-use', `region ${name} has ${counted(size, 'router')}: remove them first.`, 'region');
+    }
+    case 'CallOffRegionRemoval':
+      return [];
     case 'ChooseDeployPolicy':
       if (state.deployPolicy === command.data.deployPolicy) return [];
       return [{ type: 'DeployPolicyChosen', data: { regionId, ...command.data } }];
@@ -67,4 +78,10 @@ function decide(command: RegionCommand, state: RegionState): Decision<RegionEven
     case 'RecordRouterSaved':
       return decideRouterUpkeep(command, state);
   }
+}
+
+function decideRemoving({ type }: RegionCommand, { regionId, name }: CreatedRegion): Decision<RegionEvent> {
+  if (type === 'BeginRegionRemoval') return [];
+  if (type === 'CallOffRegionRemoval') return [{ type: 'RegionRemovalCalledOff', data: { regionId, name } }];
+  return refuse('region-not-found', `region ${name} is being removed.`, 'region');
 }

@@ -32,8 +32,24 @@ export const DeployPolicyChosen = defineEvent(
   z.strictObject({ regionId: idNumber, deployPolicy }),
 );
 
+/** The region has no router, and takes none any more; its name is released in the directory next, unless it has subnets there. */
+export const RegionRemovalBegan = defineEvent(
+  'RegionRemovalBegan',
+  1,
+  z.strictObject({ regionId: idNumber, name: z.string() }),
+);
+
+/** The region stays as it was: it was given a subnet while it was being removed. */
+export const RegionRemovalCalledOff = defineEvent(
+  'RegionRemovalCalledOff',
+  1,
+  z.strictObject({ regionId: idNumber, name: z.string() }),
+);
+
 export const regionEvents = [
   RegionCreated,
+  RegionRemovalBegan,
+  RegionRemovalCalledOff,
   DeployPolicyChosen,
   RouterAdded,
   RouterRemoved,

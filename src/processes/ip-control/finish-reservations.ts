@@ -1,12 +1,12 @@
 import type { Aggregate } from '../../commands/aggregate.ts';
 import type { CustomerState } from '../../commands/ip-control/customer-state.ts';
 import type { CustomerCommand } from '../../commands/ip-control/customer.ts';
+import { endRegionRemoval } from '../../commands/ip-control/end-region-removal.ts';
 import { DIRECTORY_ID, type DirectoryCommand, type DirectoryState } from '../../commands/ip-control/directory.ts';
 import type { RegionState } from '../../commands/ip-control/region-state.ts';
 import type { RegionCommand } from '../../commands/ip-control/region.ts';
 import type { CustomerEvent } from '../../events/ip-control/customer.ts';
-import type { EventOf } from '../../events/codec.ts';
-import type { DirectoryEvent, RegionNameReleased } from '../../events/ip-control/directory.ts';
+import type { DirectoryEvent } from '../../events/ip-control/directory.ts';
 import type { OperatorSecretEvent } from '../../events/ip-control/operator-secrets.ts';
 import type { RegionEvent } from '../../events/ip-control/region.ts';
 import type { RestoreEvent } from '../../events/ip-control/restore.ts';
@@ -16,14 +16,14 @@ import type { RecordedEvent } from '../../kernel/event.ts';
 import { type Duty, type Mark, markOf, type Perform, type Process, type Since } from '../../kernel/process.ts';
 
 type Watched =
-  | Exclude<DirectoryEvent, RestoreEvent | OperatorSecretEvent | EventOf<typeof RegionNameReleased>>
+  | Exclude<DirectoryEvent, RestoreEvent | OperatorSecretEvent>
   | Extract<CustomerEvent, { type: 'CustomerRegistered' | 'SubnetAssigned' | 'SubnetReleased' }>
-  | Extract<RegionEvent, { type: 'RegionCreated' }>;
+  | Extract<RegionEvent, { type: 'RegionCreated' | 'RegionRemovalBegan' | 'RegionRemovalCalledOff' }>;
 
 /** A step in the directory whose counterpart in another stream is still missing. */
 export type UnfinishedReservation =
   | Readonly<{ kind: 'customer'; customerId: number; name: string; listName: string; settings: CustomerSettings }>
-  | Readonly<{ kind: 'region'; regionId: number; name: string }>
+  | Readonly<{ kind: 'region' | 'region-removal'; regionId: number; name: string }>
   | Readonly<{
       kind: 'subnet';
       subnetId: number;
@@ -50,12 +50,15 @@ export const finishReservations: Process<Watched, FinishReservationState, Finish
   handles: [
     'CustomerNameReserved',
     'RegionNameReserved',
+    'RegionNameReleased',
     'SubnetReserved',
     'SubnetReservationReleased',
     'CustomerRegistered',
     'SubnetAssigned',
     'SubnetReleased',
     'RegionCreated',
+    'RegionRemovalBegan',
+    'RegionRemovalCalledOff',
   ],
   keysOf: (event) => [keyOf(event)],
   evolve: (_state, event) => {
@@ -77,7 +80,10 @@ function keyOf(event: RecordedEvent<Watched>): string {
     case 'CustomerRegistered':
       return `customer/${event.data.customerId}`;
     case 'RegionNameReserved':
+    case 'RegionNameReleased':
     case 'RegionCreated':
+    case 'RegionRemovalBegan':
+    case 'RegionRemovalCalledOff':
       return `region/${event.data.regionId}`;
     case 'SubnetReserved':
     case 'SubnetReservationReleased':
@@ -93,12 +99,16 @@ function evolve(event: RecordedEvent<Watched>): UnfinishedReservation | undefine
       return { kind: 'customer', ...event.data };
     case 'RegionNameReserved':
       return { kind: 'region', ...event.data };
+    case 'RegionRemovalBegan':
+      return { kind: 'region-removal', ...event.data };
     case 'SubnetReserved':
       return { kind: 'subnet', ...event.data };
     case 'SubnetReleased':
       return { kind: 'release', subnetId: event.data.subnetId };
     case 'CustomerRegistered':
     case 'RegionCreated':
+    case 'RegionRemovalCalledOff':
+    case 'RegionNameReleased':
     case 'SubnetAssigned':
     case 'SubnetReservationReleased':
       return undefined;
@@ -110,7 +120,8 @@ function dutyId(state: UnfinishedReservation): string {
     case 'customer':
       return `customer/${state.customerId}`;
     case 'region':
-      return `region/${state.regionId}`;
+    case 'region-removal':
+      return `${state.kind}/${state.regionId}`;
     case 'subnet':
     case 'release':
       return `${state.kind}/${state.subnetId}`;
@@ -148,6 +159,11 @@ async function finish(
     case 'region': {
       const { regionId, name } = data;
       return regions.handle(regionId, { type: 'CreateRegion', data: { regionId, name } }, context);
+    }
+    case 'region-removal': {
+      const kept = await endRegionRemoval(data.regionId, context, { directory, regions });
+      // That it stays ends the removal as well.
+      return kept === undefined || kept.refused === 'region-in-use' ? {} : kept;
     }
     case 'subnet': {
       const { customerId, subnetId, cidr, regionId, asn, metro } = data;

@@ -73,4 +73,25 @@ test('a router is removed once, and its name is free again', () => {
     .yields({ type: 'RouterAdded', data: { regionId: 3, ...router, driver: 'bird' } });
 });
 
+test('a removal begins once the region has no router; then it takes none, until it is called off', () => {
+  const named = { regionId: 3, name: 'ams' };
+  const begun: RegionEvent = { type: 'RegionRemovalBegan', data: named };
+  const calledOff: RegionEvent = { type: 'RegionRemovalCalledOff', data: named };
+  const begin = { type: 'BeginRegionRemoval', data: {} } as const;
+  const callOff = { type: 'CallOffRegionRemoval', data: {} } as const;
+  given().when(begin).isRefused('region-not-found');
+  given(created, added).when(begin).isRefused('region-in-use', 'region ams has 1 router: remove them first.');
+  given(created, added, removed).when(begin).yields(begun);
+  given(created, begun).when(begin).yieldsNothing();
+  given(created, begun)
+    .when({ type: 'AddRouter', data: router })
+    .isRefused('region-not-found', 'region ams is being removed.');
+  given(created, begun)
+    .when({ type: 'CreateRegion', data: { regionId: 3, name: 'ams' } })
+    .yieldsNothing();
+  given(created, begun).when(callOff).yields(calledOff);
+  given(created, begun, calledOff).when(callOff).yieldsNothing();
+  given(created, begun, calledOff).when({ type: 'AddRouter', data: router }).yields(added);
+});
+
 test.run();

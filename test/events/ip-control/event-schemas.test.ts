@@ -77,6 +77,8 @@ const SAMPLES: Readonly<Record<string, object>> = {
   RestoreBegan: { because: 'operator', customers: [{ customerId: 7, revision: 12 }] },
   RestoreAccepted: { regionIds: [1] },
   RegionCreated: { regionId: 1, name: 'ams' },
+  RegionRemovalBegan: { regionId: 1, name: 'ams' },
+  RegionRemovalCalledOff: { regionId: 1, name: 'ams' },
   RouterAdded: { regionId: 1, router: 'core1', driver: 'file', options: { path: '/srv' } },
   RouterRemoved: { regionId: 1, router: 'core1' },
   DeployPolicyChosen: { regionId: 1, deployPolicy: 'all-or-nothing' },

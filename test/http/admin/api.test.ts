@@ -217,6 +217,12 @@ test('customers are disabled and enabled, customers and regions removed; a rehea
   is(await api.remove('/customers/Vandelay'), 404);
   is(await api.put('/customers/Vandelay', {}), 409);
   assert.not.match((await api.get('/customers')).text, 'Vandelay');
+  const etag = String((await api.get('/regions/short-lived')).headers['etag']);
+  is(await api.patch('/regions/short-lived', { deploy_policy: 'all-or-nothing' }), 200);
+  const withTag = { method: 'DELETE', headers: { 'if-match': etag } };
+  is(await api.send('/regions/short-lived', withTag), 412);
+  const rehearsed = body.parse(is(await api.remove('/regions/short-lived?dry_run=true'), 200).json).meta;
+  assert.match(JSON.stringify(rehearsed), /"RegionRemovalBegan".*"RegionNameReleased"/);
   assert.is(await changes(api, (client) => client.remove('/regions/short-lived')), true);
   is(await api.remove('/regions/short-lived'), 404);
 });

@@ -66,4 +66,13 @@ test('a reservation that was released before it came to anything owes nothing', 
   given(subnetReserved, reservationReleased).isOver();
 });
 
+test('a removal of a region that has begun owes its end', () => {
+  const begun: RegionEvent = { type: 'RegionRemovalBegan', data: region };
+  given(regionReserved, regionCreated, begun)
+    .at(LATER)
+    .owes({ type: 'FinishReservation', data: { kind: 'region-removal', ...region } });
+  given(regionReserved, regionCreated, begun, { type: 'RegionNameReleased', data: region }).isOver();
+  given(regionReserved, regionCreated, begun, { type: 'RegionRemovalCalledOff', data: region }).isOver();
+});
+
 test.run();

@@ -272,6 +272,8 @@ function whatOf(event: RecordedEvent<RegionEvent>): JSX.Element | string | null 
       return `${countOf(event.data.removed.length, 'list')} taken off`;
     case 'DeployPolicyChosen':
     case 'RegionCreated':
+    case 'RegionRemovalBegan':
+    case 'RegionRemovalCalledOff':
     case 'RouterAdded':
     case 'RouterCheckRequested':
     case 'RouterDisabled':
