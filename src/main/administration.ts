@@ -155,7 +155,10 @@ async function openPages(
       live,
       lookupUrl: config.lookupUrl,
       commitTimes: commitTimes(config),
-      publicUrl: config.publicUrl,
+      customersApi: {
+        publicUrl: config.publicUrl,
+        apart: config.adminPort === undefined ? undefined : { host: config.host, port: config.port },
+      },
       webhookRetryMilliseconds: config.webhookRetryDelayMilliseconds,
     }),
     ownOrigin: config.adminUrl,

@@ -10,6 +10,7 @@ import { openLive } from '../../../src/http/admin/live.ts';
 import { openLoginThrottle, THROTTLE_MILLISECONDS } from '../../../src/http/admin/login-throttle.ts';
 import { allPages } from '../../../src/http/admin/pages/all-pages.ts';
 import type { PageRoute } from '../../../src/http/admin/pages/page.ts';
+import type { CustomersApi } from '../../../src/http/admin/customers-api.ts';
 import { openSessions } from '../../../src/http/admin/session.ts';
 import { windowCounts } from '../../../src/http/middleware/window-counts.ts';
 import { createAdministrationServer } from '../../../src/http/app.ts';
@@ -30,6 +31,8 @@ export async function openPagesUnderTest(
     isSecondFactorRequired?: boolean;
     ownOrigin?: string;
     trustProxy?: boolean;
+    /** What differs of where customers are served. */
+    customersApi?: Partial<CustomersApi>;
     /** Where webhooks go; without it they reach nothing. */
     sender?: Pick<WebhookSender, 'send'>;
   }> = {},
@@ -72,7 +75,7 @@ export async function openPagesUnderTest(
     commitNow: unasked,
     lookupUrl: 'https://registry.example/{cidr}',
     commitTimes: { quietMilliseconds: 120_000, retryMilliseconds: [60_000, 120_000] },
-    publicUrl: 'https://edgeward.example',
+    customersApi: { publicUrl: 'https://edgeward.example', apart: undefined, ...settings.customersApi },
     webhookRetryMilliseconds: 30_000,
   };
   const pages = allPages(more);

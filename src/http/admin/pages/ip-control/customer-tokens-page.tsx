@@ -3,6 +3,7 @@ import type { JSX } from 'preact';
 import type { CustomersToken } from '../../../../application/ip-control/tokens.ts';
 import type { CustomerView } from '../../../../projections/ip-control/customer-view.ts';
 import { epochMilliseconds } from '../../../../domain/instants.ts';
+import type { CustomersApiAddress } from '../../customers-api.ts';
 import type { Page } from '../page.ts';
 import { Badge } from '../parts/badge.tsx';
 import { ActionButton, Check, Field, Form, type FormErrors } from '../parts/form.tsx';
@@ -26,7 +27,7 @@ export type CustomerTokensView = Readonly<{
   values: TokenForm;
   errors: FormErrors;
   /** Issued just now. */
-  issued?: Readonly<{ token: string; apiUrl: string }>;
+  issued?: Readonly<{ token: string; api: CustomersApiAddress }>;
 }>;
 
 /** The tokens of one customer. */
@@ -229,7 +230,7 @@ function TokenFields({
   );
 }
 
-function IssuedToken({ token, apiUrl }: Readonly<{ token: string; apiUrl: string }>): JSX.Element {
+function IssuedToken({ token, api }: Readonly<{ token: string; api: CustomersApiAddress }>): JSX.Element {
   const header = `Authorization: Bearer ${token}`;
   return (
     <Once label="Token" secret={token}>
@@ -238,8 +239,11 @@ function IssuedToken({ token, apiUrl }: Readonly<{ token: string; apiUrl: string
           <code data-copy>{header}</code>
         </p>
         <p>
-          <code data-copy>{`curl -H '${header}' ${apiUrl}/subnets`}</code>
+          <code data-copy>{`curl -H '${header}' ${api.url}/subnets`}</code>
         </p>
+        {api.isSure ? null : (
+          <p class="hint">Where customers reach the service is not known here: PUBLIC_URL sets it.</p>
+        )}
       </>
     </Once>
   );

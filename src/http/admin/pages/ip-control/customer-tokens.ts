@@ -9,6 +9,7 @@ import {
 import { isRefusal } from '../../../../kernel/decider.ts';
 import type { CustomerView } from '../../../../projections/ip-control/customer-view.ts';
 import { mayDo } from '../../access.ts';
+import { type CustomersApi, customersApiAddress } from '../../customers-api.ts';
 import { fieldOf, notFoundPage, type PageAnswer, type PageAsk, type PageRoute } from '../page.ts';
 import { listQueryOf } from '../parts/list.tsx';
 import {
@@ -24,8 +25,7 @@ export type TokenPagesDependencies = CustomerPagesDependencies &
   Pick<Application, 'catchUp'> &
   Readonly<{
     views: Pick<Application['views'], 'tokens'>;
-    /** Where the service is for others, where that is known. */
-    publicUrl: string | undefined;
+    customersApi: CustomersApi;
   }>;
 
 const CHANGES = {
@@ -98,9 +98,10 @@ async function issue(customer: CustomerView, ask: PageAsk, application: TokenPag
   const issued = await issueToken(wanted, context, application);
   if (isRefusal(issued)) return tokensPage(customer, ask, application, { values, errors: formErrors(issued) });
   await application.shown();
-  const base = application.publicUrl ?? `${request.protocol}://${request.get('host') ?? 'edgeward'}`;
-  const apiUrl = `${base.replace(/\/$/, '')}/api/v1`;
-  return tokensPage(customer, ask, application, { issued: { token: issued.token, apiUrl } });
+  const { protocol, secure, hostname } = request;
+  const asked = { protocol, secure, hostname, host: request.get('host') };
+  const api = customersApiAddress(asked, application.customersApi);
+  return tokensPage(customer, ask, application, { issued: { token: issued.token, api } });
 }
 
 async function askAgain(

@@ -59,6 +59,18 @@ test('a token is issued that ends, may only read, and is of use from some networ
     assert.ok(text.includes(part), part);
 });
 
+test('where the pages have a port of their own, a token is tried on the other one', async () => {
+  const apart = { host: '0.0.0.0', port: 8080 };
+  const pages = await openPagesOfAdministrator({ customersApi: { publicUrl: undefined, apart } });
+  const { application, client } = pages;
+  assert.not(isRefusal(await createCustomer({ name: 'Acme', settings: {} }, application.context, application)));
+  await application.catchUp();
+  const { text } = await client.post(PATH, { label: 'ci' });
+  assert.match(text, ' http://127.0.0.1:8080/api/v1/subnets<');
+  assert.match(text, 'Where customers reach the service is not known here');
+  await pages.close();
+});
+
 test('the list is fetched alone when the customer has changed, and holds no field', async ({ pages: { client } }) => {
   assert.match((await client.get(PATH)).text, 'data-live="customer:1"');
   const { text } = await client.get(PATH, { 'hx-request': 'true', 'hx-target': 'token-list' });
