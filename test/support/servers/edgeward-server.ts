@@ -183,6 +183,9 @@ async function runCommand(
   return { exitCode, out, err };
 }
 
+/** Several may start at once, on a machine that does much else. */
+const START_SECONDS = 120;
+
 function watched(child: ChildProcess): EdgewardProcess {
   let [out, err] = ['', ''];
   child.stdout?.setEncoding('utf8').on('data', (text: string) => (out += text));
@@ -197,10 +200,14 @@ function watched(child: ChildProcess): EdgewardProcess {
     err: () => err,
     ended,
     listening: () =>
-      waitUntil('the server listens', () => {
-        if (child.exitCode !== null) throw new Error(`the server ended with ${child.exitCode}: ${out}${err}`);
-        return /"url":"([^"]+)".*is listening/.exec(out)?.[1];
-      }),
+      waitUntil(
+        'the server listens',
+        () => {
+          if (child.exitCode !== null) throw new Error(`the server ended with ${child.exitCode}: ${out}${err}`);
+          return /"url":"([^"]+)".*is listening/.exec(out)?.[1];
+        },
+        START_SECONDS,
+      ),
   };
 }
 
