@@ -42,7 +42,7 @@ export type Sessions = Readonly<{
 
 /** Reads and writes the cookies, and asks the views, which know sessions on all servers. */
 export function openSessions({ views, administrators, clock, signer }: SessionDependencies): Sessions {
-  const minuteNow = (): number => Math.floor(clock.now().epochMilliseconds / 60_000);
+  const minuteNow = (): number => Math.floor(epochMilliseconds(clock.nowText()) / 60_000);
 
   const keepSeen = (request: Request, response: Response, sha256: string): void =>
     setCookie(request, response, 'seen', { value: signer.sign(`${sha256} ${minuteNow()}`) });

@@ -1,5 +1,6 @@
-import { Temporal } from '@js-temporal/polyfill';
+import type { Temporal } from '@js-temporal/polyfill';
 import type { JSX } from 'preact';
+import { epochMilliseconds, exactText } from '../../../../domain/instants.ts';
 
 const THIN_SPACE = '\u2009';
 
@@ -44,8 +45,7 @@ export function span(milliseconds: number): string {
 
 /** When something was or will be, seen from now; the instant itself is shown when one points at it. */
 export function When({ at, now }: Readonly<{ at: string; now: Temporal.Instant }>): JSX.Element {
-  const instant = Temporal.Instant.from(at);
-  const milliseconds = now.epochMilliseconds - instant.epochMilliseconds;
+  const milliseconds = millisecondsOf(now) - epochMilliseconds(at);
   const text = milliseconds >= 0 ? `${span(milliseconds)} ago` : `in ${span(-milliseconds)}`;
   return (
     <time datetime={at} title={exact(at)}>
@@ -54,10 +54,18 @@ export function When({ at, now }: Readonly<{ at: string; now: Temporal.Instant }
   );
 }
 
+const known = new WeakMap<Temporal.Instant, number>();
+
+/** The same instant is asked for in each row of a page. */
+function millisecondsOf(now: Temporal.Instant): number {
+  const milliseconds = known.get(now) ?? now.epochMilliseconds;
+  known.set(now, milliseconds);
+  return milliseconds;
+}
+
 /** An instant as an audit needs it: UTC, with its offset. */
 export function exact(at: string): string {
-  const text = Temporal.Instant.from(at).toString({ smallestUnit: 'second', timeZone: 'UTC' });
-  return text.replace('T', ' ').replace('+00:00', ' +00:00');
+  return exactText(at);
 }
 
 /** What people must be able to copy to the letter: addresses, names of lists, ids. */
