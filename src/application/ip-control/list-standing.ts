@@ -1,7 +1,7 @@
 import { DIRECTORY_ID } from '../../commands/ip-control/directory.ts';
 import { type ListKind, prefixListName } from '../../events/ip-control/vocabulary.ts';
 import type { CommitView } from '../../projections/ip-control/commit-view.ts';
-import type { ListCommitView } from '../../projections/ip-control/list-commit-view.ts';
+import { listCommitKey, type ListCommitView } from '../../projections/ip-control/list-commit-view.ts';
 import type { WaitingChangeView } from '../../projections/ip-control/waiting-change-view.ts';
 import type { Application } from '../application.ts';
 import { regionNames, removedCustomers } from './customer-lists.ts';
@@ -112,7 +112,7 @@ async function neverCommitted(
   const may = waiting.filter(({ carriedSince, failingOn }) => carriedSince === null && failingOn === undefined);
   const looked = may.slice(0, WAITING_MAX).map(async ({ customerId, regionId, list }) => {
     const of = { customerId, regionId, list };
-    return (await views.listCommits.get(`customer/${keyOf(of)}`)) === undefined ? [of] : [];
+    return (await views.listCommits.get(listCommitKey(of))) === undefined ? [of] : [];
   });
   return (await Promise.all(looked)).flat();
 }

@@ -5,7 +5,7 @@ import { streamId } from '../../kernel/stream-name.ts';
 
 /**
  * The newest commit set of a list. Keys: `customer/<number>/<region>/<list>` and `region/<number>/<customer>/<list>`, so that the lists of a
- * customer and those of a region are read in pages.
+ * customer and those of a region are read in pages, by number: the number after which they come is written with 15 digits.
  */
 export type ListCommitView = Readonly<{
   customerId: number;
@@ -16,16 +16,32 @@ export type ListCommitView = Readonly<{
   before: string | null;
 }>;
 
+/** Customers and regions have at most so many digits. */
+const DIGITS = 15;
+
+function inOrder(number: number): string {
+  return String(number).padStart(DIGITS, '0');
+}
+
+/** Where a list is among those of its customer. */
+export function listCommitKey({
+  customerId,
+  regionId,
+  list,
+}: Readonly<{ customerId: number; regionId: number; list: ListKind }>): string {
+  return `customer/${customerId}/${inOrder(regionId)}/${list}`;
+}
+
 type Shown = Extract<CustomerEvent, { type: 'CommitRequested' }>;
 
 export const listCommitProjection: Projection<Shown, ListCommitView> = {
   name: 'list-commits',
-  version: 1,
+  version: 2,
   handles: ['CommitRequested'],
   keysOf: ({ stream, data: { regionId, list, attempt } }) => {
     if (attempt > 1) return [];
-    const customerId = streamId(stream);
-    return [`customer/${customerId}/${regionId}/${list}`, `region/${regionId}/${customerId}/${list}`];
+    const customerId = Number(streamId(stream));
+    return [listCommitKey({ customerId, regionId, list }), `region/${regionId}/${inOrder(customerId)}/${list}`];
   },
   evolve: (view, { stream, data: { commitSetId, regionId, list } }) => ({
     customerId: Number(streamId(stream)),

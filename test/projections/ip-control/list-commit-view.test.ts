@@ -11,7 +11,7 @@ const requested = (commitSetId: string, { attempt = 1, regionId = 1 } = {}): Sho
   );
 
 const list = { customerId: 7, regionId: 1, list: 'BLACKHOLE' } as const;
-const OF_LIST = ['customer/7/1/BLACKHOLE', 'region/1/7/BLACKHOLE'];
+const OF_LIST = ['customer/7/000000000000001/BLACKHOLE', 'region/1/000000000000007/BLACKHOLE'];
 
 test('a list has its newest commit set and the one before it, for its customer as for its region', () => {
   const first = specifyProjection(listCommitProjection).given(requested('c1'));
@@ -27,7 +27,7 @@ test('another attempt is of the same commit set, and another region another list
     requested('c2', { regionId: 2 }),
   );
   for (const key of OF_LIST) log.shows(key, { ...list, commitSetId: 'c1', before: null });
-  log.shows('region/2/7/BLACKHOLE', { ...list, regionId: 2, commitSetId: 'c2', before: null });
+  log.shows('region/2/000000000000007/BLACKHOLE', { ...list, regionId: 2, commitSetId: 'c2', before: null });
 });
 
 test.run();

@@ -100,6 +100,11 @@ export function accountPage(view: AccountPageView): Page {
   };
 }
 
+function sessionsEnd(name: string, sessions: number): string {
+  if (sessions === 0) return `${name} is not logged in.`;
+  return `${countOf(sessions, 'session')} of ${name} ${sessions === 1 ? 'ends' : 'end'} at once.`;
+}
+
 /** Asks once more before an account's password is worth nothing. */
 export function resetPasswordPage({ name }: Pick<AdministratorView, 'name'>, sessions: number): Page {
   const base = `/admin/accounts/${name}`;
@@ -108,7 +113,7 @@ export function resetPasswordPage({ name }: Pick<AdministratorView, 'name'>, ses
     crumbs: [LIST, { name, href: base }],
     says: [
       'The password of now is worth nothing any more. The new one is shown once, and must be changed at the next login.',
-      sessions === 0 ? `${name} is not logged in.` : `${countOf(sessions, 'session')} of ${name} end at once.`,
+      sessionsEnd(name, sessions),
     ],
     action: `${base}/reset-password`,
     submit: 'Reset password',
@@ -127,7 +132,7 @@ export function removeFactorPage({ name, secondFactor }: AdministratorView, sess
     crumbs,
     says: [
       `Logins of ${name} need the password alone, until a new one is set up; the ${countOf(secondFactor.recoveryCodes.length, 'recovery code')} that are left are worth nothing any more.`,
-      sessions === 0 ? `${name} is not logged in.` : `${countOf(sessions, 'session')} of ${name} end at once.`,
+      sessionsEnd(name, sessions),
     ],
     action: `${base}/remove-second-factor`,
     submit: 'Remove second factor',

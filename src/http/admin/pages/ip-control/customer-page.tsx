@@ -44,7 +44,11 @@ export type RegionPart = Readonly<{
 }>;
 
 const REGION_COLUMNS: readonly Column<RegionPart>[] = [
-  { key: 'region', name: 'Region', cell: ({ region }) => region },
+  {
+    key: 'region',
+    name: 'Region',
+    cell: ({ regionId, region }) => <a href={`/admin/regions/${regionId}`}>{region}</a>,
+  },
   { key: 'subnets', name: 'Subnets', isNumber: true, cell: ({ subnets }) => subnets },
   { key: 'disabled', name: 'Disabled', isNumber: true, cell: ({ disabled }) => disabled },
   { key: 'pending', name: 'Pending', cell: ({ pending }) => <Pending pending={pending} /> },

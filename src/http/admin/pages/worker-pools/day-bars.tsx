@@ -4,6 +4,8 @@ import { countOf } from '../parts/text.tsx';
 import { hours } from './pool-parts.tsx';
 
 const [STEP, BAR, HEIGHT, LABELS] = [14, 11, 64, 18];
+/** What is lower than this is lost on the line below. */
+const SEEN = 2;
 /** A tenth of an hour: shorter times are rounded to nothing. */
 const SHOWN_SECONDS_MIN = 360;
 
@@ -27,7 +29,7 @@ export function DayBars({ days }: Readonly<{ days: readonly PoolDay[] }>): JSX.E
     >
       <text y="12">{length(most)}</text>
       {days.map(({ day, used_seconds: seconds }, at) => {
-        const tall = seconds === 0 ? 0 : Math.max(1, Math.round((seconds / most) * HEIGHT));
+        const tall = seconds === 0 ? 0 : Math.max(SEEN, Math.round((seconds / most) * HEIGHT));
         return (
           <rect key={day} x={at * STEP} y={LABELS + HEIGHT - tall} width={BAR} height={tall}>
             <title>{`${day}: ${length(seconds)}`}</title>

@@ -309,8 +309,8 @@ function Phase({ worker: { phase, silentSince, task } }: Readonly<{ worker: Work
   }
 }
 
-function troubleOf({ ending, failure, callFailed }: WorkerNow['view']): string {
+function troubleOf({ ending, failure, callFailed }: WorkerNow['view']): string | null {
   if (ending !== null) return `ends: ${ending.because}`;
   if (callFailed !== null) return `${callFailed.call} fails: ${callFailed.because}`;
-  return failure === null ? '–' : `${failure.because} (${failure.code})`;
+  return failure === null ? null : `${failure.because} (${failure.code})`;
 }
