@@ -20,6 +20,7 @@ import { PRECONDITION_FAILED } from './refusals.ts';
 import {
   ADMIN_PROBLEMS,
   all,
+  allOf,
   BODY_PROBLEMS,
   bool,
   changed,
@@ -153,7 +154,7 @@ const revokeToken = {
   scope: 'admin',
   needs: 'accounts:write',
   request: { params: accountParams.extend({ token: z.string() }), query: deletionQuery },
-  answers: { 200: changed(token), ...ADMIN_PROBLEMS },
+  answers: { 200: changed(token), ...ADMIN_PROBLEMS, ...problemAnswers(412) },
 } as const satisfies AdminOperation;
 
 /** Accounts of administrators, and their tokens. @public what describes the API is made from it */
@@ -215,7 +216,7 @@ export function accountRoutes(api: AdminApi): readonly Route[] {
     }),
     adminRoute(listTokens, api, async ({ application, params }) => {
       const tokens = await listAdminTokens(params.account, application);
-      return isRefusal(tokens) ? tokens : { data: tokens.map(tokenRow) };
+      return isRefusal(tokens) ? tokens : allOf(tokens, tokenRow);
     }),
     adminRoute(issueToken, api, async ({ application, params, body, context }) => {
       const { scopes, label, expires } = body;
@@ -224,12 +225,14 @@ export function accountRoutes(api: AdminApi): readonly Route[] {
       const { tokenId: id, token: shown, scopes: given, until: expires_at } = issued;
       return { status: 201, data: { id, account: params.account, label, scopes: given, expires_at, token: shown } };
     }),
-    adminRoute(revokeToken, api, async ({ application, params, context }) => {
+    adminRoute(revokeToken, api, async ({ application, params, context, heldTo }) => {
       const tokens = await listAdminTokens(params.account, application);
       if (isRefusal(tokens)) return tokens;
       const known = tokens.find(({ tokenId }) => tokenId === params.token);
       if (known === undefined) return problems.notFound;
-      const revoked = await revokeAdminToken({ id: known.tokenId, account: known.account }, context, application);
+      const held = heldTo(await thereOf(known.account, application));
+      if (isRefusal(held)) return held;
+      const revoked = await revokeAdminToken({ id: known.tokenId, account: known.account }, context, held);
       return isRefusal(revoked) ? revoked : { data: tokenRow(known) };
     }),
   ];

@@ -1,14 +1,15 @@
 import { tokenRecord } from '../../../application/ip-control/records.ts';
 import { z } from 'zod';
+import { customerRevision } from '../../../application/ip-control/customers.ts';
 import { findCustomer } from '../../../application/ip-control/lookups.ts';
 import { issueToken, listTokens, revokeToken } from '../../../application/ip-control/tokens.ts';
 import { groundsFields } from '../../../domain/grounds.ts';
 import { isRefusal } from '../../../kernel/decider.ts';
 import { problems } from '../../problems.ts';
-import { jsonOf, type Route, textOf } from '../../route.ts';
+import { jsonOf, problemAnswers, type Route, textOf } from '../../route.ts';
 import { type AdminApi, type AdminOperation, adminRoute } from './call.ts';
 import { customerParams } from './customers.ts';
-import { ADMIN_PROBLEMS, all, BODY_PROBLEMS, bool, changed, deletionQuery, showing, text } from './shapes.ts';
+import { ADMIN_PROBLEMS, all, allOf, BODY_PROBLEMS, bool, changed, deletionQuery, showing, text } from './shapes.ts';
 
 const instant = z.iso.datetime({ offset: true });
 const token = z.strictObject({
@@ -66,7 +67,7 @@ const revoke = {
   scope: 'admin',
   needs: 'tokens:write',
   request: { params: tokenParams, query: deletionQuery },
-  answers: { 200: changed(token), ...ADMIN_PROBLEMS },
+  answers: { 200: changed(token), ...ADMIN_PROBLEMS, ...problemAnswers(412) },
 } as const satisfies AdminOperation;
 
 /** API tokens of customers. @public what describes the API is made from it */
@@ -77,7 +78,7 @@ export function tokenRoutes(api: AdminApi): readonly Route[] {
   return [
     adminRoute(list, api, async ({ application, params }) => {
       const tokens = await listTokens(params.customer, application);
-      return isRefusal(tokens) ? tokens : { data: tokens.map(tokenRecord) };
+      return isRefusal(tokens) ? tokens : allOf(tokens, tokenRecord);
     }),
     adminRoute(issue, api, async ({ application, params, body, context }) => {
       const { label, expires, read_only: readOnly, allowed_addresses: allowedAddresses } = body;
@@ -100,14 +101,20 @@ export function tokenRoutes(api: AdminApi): readonly Route[] {
       const tokens = await listTokens(params.customer, application);
       if (isRefusal(tokens)) return tokens;
       const known = tokens.find(({ tokenId }) => tokenId === params.token);
-      return known === undefined ? problems.notFound : { data: tokenRecord(known) };
+      if (known === undefined) return problems.notFound;
+      const there = await customerRevision(params.customer, application);
+      return isRefusal(there) ? there : { data: tokenRecord(known), etag: there.revision };
     }),
-    adminRoute(revoke, api, async ({ application, params, context }) => {
+    adminRoute(revoke, api, async ({ application, params, context, heldTo }) => {
       const tokens = await listTokens(params.customer, application);
       if (isRefusal(tokens)) return tokens;
       const known = tokens.find(({ tokenId }) => tokenId === params.token);
       if (known === undefined) return problems.notFound;
-      const revoked = await revokeToken({ tokenId: known.tokenId, customer: params.customer }, context, application);
+      const there = await customerRevision(params.customer, application);
+      if (isRefusal(there)) return there;
+      const held = heldTo({ of: 'customers', id: there.account.customerId, revision: there.revision });
+      if (isRefusal(held)) return held;
+      const revoked = await revokeToken({ tokenId: known.tokenId, customer: params.customer }, context, held);
       return isRefusal(revoked) ? revoked : { data: tokenRecord(known) };
     }),
   ];

@@ -14,7 +14,7 @@ import { invalid, problems } from '../../problems.ts';
 import type { Route } from '../../route.ts';
 import { mayDo, scopeMissing } from '../access.ts';
 import { type AdminApi, type AdminOperation, adminRoute, writePiece } from './call.ts';
-import { ADMIN_PROBLEMS, all, one, pageFields, pageOf } from './shapes.ts';
+import { ADMIN_PROBLEMS, all, allOf, one, pageFields, pageOf } from './shapes.ts';
 
 const NDJSON = 'application/x-ndjson';
 const POSITION = /^\d{1,19}$/;
@@ -142,14 +142,12 @@ export function eventRoutes(api: AdminApi): readonly Route[] {
     }),
     adminRoute(projections, api, async ({ application }) => {
       const status = await application.projections.status();
-      return {
-        data: status.map(({ name, version, position, behind }) => ({
-          name,
-          version,
-          position: String(position),
-          behind: String(behind),
-        })),
-      };
+      return allOf(status, ({ name, version, position, behind }) => ({
+        name,
+        version,
+        position: String(position),
+        behind: String(behind),
+      }));
     }),
   ];
 }

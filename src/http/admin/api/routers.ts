@@ -19,6 +19,7 @@ import { regionParams } from './regions.ts';
 import {
   ADMIN_PROBLEMS,
   all,
+  allOf,
   BODY_PROBLEMS,
   bool,
   changed,
@@ -122,7 +123,7 @@ export function routerRoutes(api: AdminApi): readonly Route[] {
   return [
     adminRoute(list, api, async ({ application, params }) => {
       const found = await listRouters(params.region, application);
-      return isRefusal(found) ? found : { data: found.map(rowOf) };
+      return isRefusal(found) ? found : allOf(found, rowOf);
     }),
     adminRoute(show, api, ({ application, params }) => shown(params, application)),
     adminRoute(put, api, async ({ application, params, body, context, heldTo, onlyNew, isRehearsal }) => {

@@ -86,7 +86,7 @@ const putPool = {
       }),
     ),
   },
-  answers: { 200: changed(member), 201: changed(member), ...BODY_PROBLEMS, ...problemAnswers(409) },
+  answers: { 200: changed(member), 201: changed(member), ...BODY_PROBLEMS, ...problemAnswers(409, 412) },
 } as const satisfies AdminOperation;
 
 const patchPool = {
@@ -101,7 +101,7 @@ const patchPool = {
       z.strictObject({ priority: priorityNumber.optional(), limits: scopeLimitsBody.optional(), ...groundsFields }),
     ),
   },
-  answers: { 200: changed(member), ...BODY_PROBLEMS },
+  answers: { 200: changed(member), ...BODY_PROBLEMS, ...problemAnswers(412) },
 } as const satisfies AdminOperation;
 
 const removePool = {
@@ -110,7 +110,11 @@ const removePool = {
   scope: 'admin',
   needs: 'pools:write',
   request: { params: memberParams, query: deletionQuery },
-  answers: { 200: changed(z.strictObject({ scope: z.string(), worker_pool: z.string() })), ...ADMIN_PROBLEMS },
+  answers: {
+    200: changed(z.strictObject({ scope: z.string(), worker_pool: z.string() })),
+    ...ADMIN_PROBLEMS,
+    ...problemAnswers(412),
+  },
 } as const satisfies AdminOperation;
 
 /** Scopes and the pools that they use. @public what describes the API is made from it */
@@ -165,11 +169,16 @@ function memberRoutes(api: AdminApi): readonly Route[] {
       if (isRefusal(view)) return view;
       const used = view.pools[pool];
       if (used === undefined) return usesNot(name, pool);
-      return { data: { scope: name, worker_pool: pool, priority: used.priority, limits: used.limits } };
+      const { revision: etag } = await scopeRevision(name, application);
+      return { data: { scope: name, worker_pool: pool, priority: used.priority, limits: used.limits }, etag };
     }),
-    adminRoute(putPool, api, async ({ application, params, body, context, isRehearsal }) => {
+    adminRoute(putPool, api, async ({ application, params, body, context, heldTo, isRehearsal }) => {
       const { scope: name, pool } = params;
-      const isNew = (await scopeRevision(name, application)).pools[pool] === undefined;
+      const { revision, pools } = await scopeRevision(name, application);
+      const isNew = pools[pool] === undefined;
+      // The pool's stream comes first: how the scope's is, is looked at before.
+      const held = heldTo({ of: 'scopes', id: name, revision }, !isNew);
+      if (isRefusal(held)) return held;
       const wanted = { priority: body.priority, limits: body.limits };
       const made = await addScopeWorkerPool(params, wanted, context, application);
       if (isRefusal(made)) return made;
@@ -177,21 +186,29 @@ function memberRoutes(api: AdminApi): readonly Route[] {
       return {
         status: isNew && !isRehearsal ? 201 : 200,
         data: { scope: name, worker_pool: pool, priority, limits: own },
+        etag: (await scopeRevision(name, application)).revision,
       };
     }),
-    adminRoute(patchPool, api, async ({ application, params, body: { priority, limits }, context }) => {
+    adminRoute(patchPool, api, async ({ application, params, body: { priority, limits }, context, heldTo }) => {
+      const { scope: name, pool } = params;
+      const { revision, pools } = await scopeRevision(name, application);
+      const held = heldTo({ of: 'scopes', id: name, revision }, pools[pool] !== undefined);
+      if (isRefusal(held)) return held;
       const wanted = {
         ...(priority === undefined ? {} : { priority }),
         ...(limits === undefined ? {} : { limits }),
       };
-      const edited = await editScopeWorkerPool(params, wanted, context, application);
+      const edited = await editScopeWorkerPool(params, wanted, context, held);
       if (isRefusal(edited)) return edited;
-      const { scope: name, pool } = params;
       if (edited.terms === undefined) return usesNot(name, pool);
-      return { data: { scope: name, worker_pool: pool, ...edited.terms } };
+      const { revision: etag } = await scopeRevision(name, application);
+      return { data: { scope: name, worker_pool: pool, ...edited.terms }, etag };
     }),
-    adminRoute(removePool, api, async ({ application, params, context }) => {
+    adminRoute(removePool, api, async ({ application, params, context, heldTo }) => {
       const { scope: name, pool } = params;
+      const { revision, pools } = await scopeRevision(name, application);
+      const held = heldTo({ of: 'scopes', id: name, revision }, pools[pool] !== undefined);
+      if (isRefusal(held)) return held;
       const removed = await removeScopeWorkerPool(params, context, application);
       return isRefusal(removed) ? removed : { data: { scope: name, worker_pool: pool } };
     }),

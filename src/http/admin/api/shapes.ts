@@ -105,9 +105,14 @@ export function showing<const Path extends string, P extends z.ZodObject, T exte
   } as const;
 }
 
-/** A list that is never long. */
+/** A list that is never long: one page has all of it. */
 export function all<T extends z.ZodType>(row: T) {
-  return z.strictObject({ data: z.array(row) });
+  return z.strictObject({ data: z.array(row), meta: z.strictObject({ next_after: z.null() }) });
+}
+
+/** All rows of a list that is never long. */
+export function allOf<R>(rows: readonly R[], row: (one: R) => unknown) {
+  return { data: rows.map(row), meta: { next_after: null } };
 }
 
 /** Of those that were asked for, one more than the page has, what goes into the answer. */

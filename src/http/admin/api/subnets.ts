@@ -6,11 +6,13 @@ import {
   pageSubnets,
   removeSubnet,
 } from '../../../application/ip-control/subnets.ts';
+import { customerRevision } from '../../../application/ip-control/customers.ts';
 import { groundsFields } from '../../../domain/grounds.ts';
 import { isRefusal } from '../../../kernel/decider.ts';
 import { jsonOf, problemAnswers, type Route } from '../../route.ts';
 import { type AdminApi, type AdminOperation, adminRoute } from './call.ts';
 import { customerParams } from './customers.ts';
+import { PRECONDITION_FAILED } from './refusals.ts';
 import {
   ADMIN_PROBLEMS,
   BODY_PROBLEMS,
@@ -72,7 +74,7 @@ const put = {
       z.strictObject({ region: text(64, 1), asn: wholeNumber(1, ASN_MAX), metro: text(64, 1), ...groundsFields }),
     ),
   },
-  answers: { 200: changed(subnet), 201: changed(subnet), ...BODY_PROBLEMS, ...problemAnswers(409) },
+  answers: { 200: changed(subnet), 201: changed(subnet), ...BODY_PROBLEMS, ...problemAnswers(409, 412) },
 } as const satisfies AdminOperation;
 
 const remove = {
@@ -81,7 +83,7 @@ const remove = {
   scope: 'admin',
   needs: 'subnets:write',
   request: { params: subnetParams, query: deletionQuery },
-  answers: { 200: changed(subnet), ...ADMIN_PROBLEMS },
+  answers: { 200: changed(subnet), ...ADMIN_PROBLEMS, ...problemAnswers(412) },
 } as const satisfies AdminOperation;
 
 /** Subnets and whose they are. @public what describes the API is made from it */
@@ -100,22 +102,44 @@ export function adminSubnetRoutes(api: AdminApi): readonly Route[] {
     }),
     adminRoute(show, api, async ({ application, params }) => {
       const found = await findSubnet(params, application);
-      return isRefusal(found) ? found : { data: rowOf(found) };
+      if (isRefusal(found)) return found;
+      const there = await thereOf(params.customer, application);
+      return isRefusal(there) ? there : { data: rowOf(found), etag: there.revision };
     }),
-    adminRoute(put, api, async ({ application, params, body, context, isRehearsal }) => {
+    adminRoute(put, api, async ({ application, params, body, context, heldTo, onlyNew, isRehearsal }) => {
+      const there = await thereOf(params.customer, application);
+      if (isRefusal(there)) return there;
+      const known = await findSubnet(params, application);
+      const held = heldTo(there, !isRefusal(known));
+      if (isRefusal(held)) return held;
       const { region, asn, metro } = body;
       const wanted = { customer: params.customer, cidr: params.subnet, region, asn, metro };
+      // What is there never changes, and a new one takes its addresses from the directory: that the customer has moved meanwhile is no hindrance.
       const made = await ensureSubnet(wanted, context, application);
       if (isRefusal(made)) return made;
-      return { status: made.isNew && !isRehearsal ? 201 : 200, data: rowOf(made.subnet) };
+      if (onlyNew && !made.isNew) return PRECONDITION_FAILED;
+      const after = await thereOf(params.customer, application);
+      if (isRefusal(after)) return after;
+      return { status: made.isNew && !isRehearsal ? 201 : 200, data: rowOf(made.subnet), etag: after.revision };
     }),
-    adminRoute(remove, api, async ({ application, params, context }) => {
+    adminRoute(remove, api, async ({ application, params, context, heldTo }) => {
       const found = await findSubnet(params, application);
       if (isRefusal(found)) return found;
-      const removed = await removeSubnet(String(found.subnetId), context, application);
+      const there = await thereOf(params.customer, application);
+      if (isRefusal(there)) return there;
+      const held = heldTo(there);
+      if (isRefusal(held)) return held;
+      const removed = await removeSubnet(String(found.subnetId), context, held);
       return isRefusal(removed) ? removed : { data: rowOf(found) };
     }),
   ];
+}
+
+/** The stream that says how the subnets of a customer are. */
+async function thereOf(customer: string, application: AdminApi['application']) {
+  const found = await customerRevision(customer, application);
+  if (isRefusal(found)) return found;
+  return { of: 'customers', id: found.account.customerId, revision: found.revision } as const;
 }
 
 function rowOf({ subnetId, customer, cidr, region, asn, metro }: CustomersSubnet) {

@@ -4,6 +4,7 @@ import {
   describeWork,
   describeWorkWithPayload,
   listWork,
+  type ShownWork,
   showWork,
   submitWork,
 } from '../../../application/worker-pools/work-requests.ts';
@@ -13,7 +14,16 @@ import { isRefusal } from '../../../kernel/decider.ts';
 import { invalid } from '../../problems.ts';
 import { jsonOf, problemAnswers, type Route } from '../../route.ts';
 import { type AdminApi, type AdminOperation, adminRoute } from './call.ts';
-import { ADMIN_PROBLEMS, BODY_PROBLEMS, changed, pageAnswer, pageFields, pageOf, showing } from './shapes.ts';
+import {
+  ADMIN_PROBLEMS,
+  BODY_PROBLEMS,
+  changed,
+  deletionQuery,
+  pageAnswer,
+  pageFields,
+  pageOf,
+  showing,
+} from './shapes.ts';
 
 /** A payload of 64 KiB, which may be written with escapes, and the fields beside it. */
 const WORK_BYTES_MAX = 512 * 1024;
@@ -70,8 +80,8 @@ const cancel = {
   path: '/work-requests/{id}',
   scope: 'admin',
   needs: 'work:write',
-  request: { params: workParams, query: z.strictObject(groundsFields) },
-  answers: { 200: changed(workRequest), ...ADMIN_PROBLEMS, ...problemAnswers(409) },
+  request: { params: workParams, query: deletionQuery },
+  answers: { 200: changed(workRequest), ...ADMIN_PROBLEMS, ...problemAnswers(409, 412) },
 } as const satisfies AdminOperation;
 
 /** What waits for workers. @public what describes the API is made from it */
@@ -97,11 +107,27 @@ export function workRequestRoutes(api: AdminApi): readonly Route[] {
     ),
     adminRoute(show, api, async ({ application, params }) => {
       const shown = await showWork(params.id, application);
-      return isRefusal(shown) ? shown : { data: describeWorkWithPayload(shown) };
+      if (isRefusal(shown)) return shown;
+      return { data: describeWorkWithPayload(shown), etag: (await thereOf(shown, application)).revision };
     }),
-    adminRoute(cancel, api, async ({ application, params, context }) => {
-      const cancelled = await cancelWork(params.id, context, application);
-      return isRefusal(cancelled) ? cancelled : { data: describeWorkWithPayload(cancelled.shown) };
+    adminRoute(cancel, api, async ({ application, params, context, heldTo, isRehearsal }) => {
+      const shown = await showWork(params.id, application);
+      if (isRefusal(shown)) return shown;
+      const there = await thereOf(shown, application);
+      const held = heldTo(there);
+      if (isRefusal(held)) return held;
+      const cancelled = await cancelWork(there.id, context, held);
+      if (isRefusal(cancelled)) return cancelled;
+      const data = describeWorkWithPayload(cancelled.shown);
+      if (!isRehearsal || !cancelled.changed) return { data };
+      // The views know nothing of a rehearsal.
+      return { data: { ...data, state: 'cancelled', payload: null, finished_at: application.clock.nowText() } };
     }),
   ];
+}
+
+/** The stream that says how a work request is. */
+async function thereOf({ view: { id } }: ShownWork, { workRequests }: AdminApi['application']) {
+  const { revision } = await workRequests.state(id);
+  return { of: 'workRequests', id, revision } as const;
 }

@@ -142,7 +142,7 @@ export const ADMIN_CUSTOMER_EXAMPLES: Examples = {
     { ...TOKEN, token: 'edw_7hQ2kLmR0vX3bN9cT5wYzA8sD1fG4jK6pE2uH0iO' },
     { body: { label: 'production', expires: 'P1Y', allowed_addresses: ['127.0.0.0/8'] }, status: 201 },
   ),
-  adminGetCustomersCustomerTokens: shown([TOKEN]),
+  adminGetCustomersCustomerTokens: page(TOKEN),
   adminGetCustomersCustomerTokensToken: shown(TOKEN),
   adminDeleteCustomersCustomerTokensToken: changed({ ...TOKEN, last_used: '2026-11-29T05:00:00.000+00:00' }),
   adminGetCustomersCustomerWebhookDeliveries: page(DELIVERY),
@@ -208,6 +208,6 @@ export const ADMIN_CUSTOMER_EXAMPLES: Examples = {
     { ...ACCOUNT_TOKEN, token: 'edwa_9xC4vB7nM1qW5eR8tY2uI6oP3aS0dF7gH4jK1lZ' },
     { body: { scopes: ['read', 'routers:operate'], label: 'main stack', expires: 'P90D' }, status: 201 },
   ),
-  adminGetAccountsAccountTokens: shown([ISSUED_TOKEN]),
+  adminGetAccountsAccountTokens: page(ISSUED_TOKEN),
   adminDeleteAccountsAccountTokensToken: changed(ISSUED_TOKEN),
 };

@@ -76,7 +76,7 @@ export const ADMIN_NETWORK_EXAMPLES: Examples = {
     { body: { driver: 'file', options: { path: '/srv/lists/edge1' } }, status: 201 },
   ),
   adminPatchRegionsRegionRoutersRouter: changed(ROUTER, { body: { repair: false, ticket: 'NET-4711' } }),
-  adminGetRegionsRegionRouters: shown([ROUTER]),
+  adminGetRegionsRegionRouters: page(ROUTER),
   adminGetRegionsRegionRoutersRouter: shown(ROUTER),
   adminDeleteRegionsRegionRoutersRouter: changed({ ...ROUTER, state: 'disabled' }),
   adminPostRegionsRegionRoutersRouterTest: changed(
@@ -131,10 +131,10 @@ export const ADMIN_NETWORK_EXAMPLES: Examples = {
   adminGetEventsPosition: shown(EVENT),
   adminGetVerify: shown({ stream: 'region-1', events: 4, problems: [] }),
   adminGetProjections: {
-    ...shown([
+    ...page(
       { name: 'customers', version: 2, position: '9', behind: '0' },
       { name: 'addresses', version: 4, position: '9', behind: '0' },
-    ]),
+    ),
     isPart: true,
   },
 };

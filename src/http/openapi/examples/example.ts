@@ -11,7 +11,7 @@ export type Example = Readonly<{
 /** By the id of the operation. */
 export type Examples = Readonly<Record<string, Example>>;
 
-/** One thing is shown, or a list that has no pages. */
+/** One thing is shown. */
 export function shown(data: object): Example {
   return { status: 200, answer: { data } };
 }

@@ -130,7 +130,7 @@ export const ADMIN_TEXTS: OperationTexts = {
     summary: 'Remove a region',
     description: '409 while routers or subnets use it. `?dry_run=true` records nothing.',
   },
-  adminGetRegionsRegionRouters: { summary: 'List the routers of a region', description: 'All of them, without pages.' },
+  adminGetRegionsRegionRouters: { summary: 'List the routers of a region', description: 'All of them on one page.' },
   adminGetRegionsRegionRoutersRouter: {
     summary: 'Show a router',
     description: `With what the last check found. \`ETag\` is its revision. ${OF_ROUTER}`,
@@ -194,7 +194,7 @@ export const ADMIN_TEXTS: OperationTexts = {
     summary: 'Check that the log was not altered',
     description: 'Computes the chain of hashes of a stream again; `problems` is empty when it holds.',
   },
-  adminGetProjections: { summary: 'Show how far the views have read', description: 'All of them, without pages.' },
+  adminGetProjections: { summary: 'Show how far the views have read', description: 'All of them on one page.' },
   adminGetAccounts: { summary: 'List accounts of administrators', description: PAGES },
   adminGetAccountsAccount: { summary: 'Show an account', description: 'By name. `ETag` is its revision.' },
   adminPutAccountsAccount: {
