@@ -135,12 +135,24 @@ async function* logPages(
     yield* store.read(stream);
     return;
   }
-  const day = from === undefined ? undefined : await views.eventDays.get(from.toString().slice(0, DAY_CHARACTERS));
+  const day = from === undefined ? undefined : await firstDayFrom(from, views);
   const begins = day === undefined ? BEGINNING : BigInt(day.position) - 1n;
   yield* store.readAll(after === undefined || after < begins ? begins : after);
 }
 
 const DAY_CHARACTERS = '2026-11-28'.length;
+
+/** The day of an instant, or the next one in which something has happened. */
+async function firstDayFrom(from: Temporal.Instant, { eventDays }: LogDependencies['views']) {
+  // Every day of these ten comes behind what they begin with, and every day before them does not.
+  const after = from.toString().slice(0, DAY_CHARACTERS - 1);
+  const day = from.toString().slice(0, DAY_CHARACTERS);
+  const tens = await eventDays.page({ after, limit: DAYS_BEGUN_ALIKE + 1 });
+  return tens.find(({ key }) => key >= day)?.view;
+}
+
+/** Days that differ in their last digit alone. */
+const DAYS_BEGUN_ALIKE = 10;
 
 function isBehind({ position }: RecordedEvent, { after }: EventFilter): boolean {
   return after === undefined || position > after;
