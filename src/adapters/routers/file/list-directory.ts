@@ -16,7 +16,10 @@ export type ListDirectory = Readonly<{
   read: (list: string, signal: AbortSignal) => Promise<readonly string[] | 'absent'>;
   /** What is in a list's file, whatever it is. */
   readText: (list: string, signal: AbortSignal) => Promise<Buffer | 'absent'>;
-  /** Puts a new file in the place of the list's old one: a reader sees all of one or all of the other, also after a power cut. */
+  /**
+   * Puts a new file in the place of the list's old one: a reader sees all of one or all of the other, also after a power cut.
+   * @throws RouterFailure `too-large` before anything is written, for a text that would not be read back
+   */
   write: (list: string, text: readonly Uint8Array[], signal: AbortSignal) => Promise<void>;
   /** Takes a list's file away, if there is one. */
   remove: (list: string) => Promise<void>;
@@ -43,13 +46,16 @@ const CODES: Readonly<Record<string, RouterFailureCode>> = {
   EROFS: 'not-permitted',
 };
 
-/** `ids` makes the names of files that are not in place yet. Lists that are written at once share a look at the directory, and its sync. */
-export function openListDirectory(path: string, ids: Ids): ListDirectory {
+/**
+ * `ids` makes the names of files that are not in place yet; files of more than `most` bytes are neither read nor written. Lists that are
+ * written at once share a look at the directory, and its sync.
+ */
+export function openListDirectory(path: string, ids: Ids, most = LARGEST_FILE_BYTES): ListDirectory {
   const drafts = sharedRun(() => draftsIn(path));
   const synced = sharedRun(() => syncDirectory(path));
   const reached = sharedRun(() => requireDirectory(path));
   const readText: ListDirectory['readText'] = async (list, signal) => {
-    const text = await textOf(join(path, list), signal);
+    const text = await textOf(join(path, list), most, signal);
     if (text === 'absent') await reached();
     return text;
   };
@@ -60,6 +66,7 @@ export function openListDirectory(path: string, ids: Ids): ListDirectory {
     },
     readText,
     write: async (list, text, signal) => {
+      requireReadable(join(path, list), text, most);
       const aside = join(path, draftName(list, ids.uuid()));
       try {
         await removeLeftOvers((await drafts()).filter((draft) => draft.list === list));
@@ -107,23 +114,36 @@ export function openListDirectory(path: string, ids: Ids): ListDirectory {
   };
 }
 
-async function textOf(file: string, signal: AbortSignal): Promise<Buffer | 'absent'> {
+async function textOf(file: string, most: number, signal: AbortSignal): Promise<Buffer | 'absent'> {
   try {
-    return await withOpenFile(file, READ_FLAGS, (open) => wholeText(file, open, signal));
+    return await withOpenFile(file, READ_FLAGS, (open) => wholeText(file, open, most, signal));
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return 'absent';
     throw asFailure(error, file, 'unreadable-answer');
   }
 }
 
-async function wholeText(file: string, { stat: ask, read }: OpenFile, signal: AbortSignal): Promise<Buffer> {
+async function wholeText(
+  file: string,
+  { stat: ask, read }: OpenFile,
+  most: number,
+  signal: AbortSignal,
+): Promise<Buffer> {
   const found = await ask();
   if (!found.isFile()) throw new RouterFailure('unreadable-answer', `${file} is not a regular file`);
-  if (found.size > LARGEST_FILE_BYTES) {
+  if (found.size > most) {
     throw new RouterFailure('unreadable-answer', `${file} has ${found.size} bytes, more than any list of ours`);
   }
   if (signal.aborted) throw stoppedInTime(signal);
   return read(found.size);
+}
+
+/** Only what can be read back is ever known to be there. */
+function requireReadable(file: string, text: readonly Uint8Array[], most: number): void {
+  const bytes = text.reduce((sum, { length }) => sum + length, 0);
+  if (bytes <= most) return;
+  const because = `${file} would have ${bytes} bytes, and no more than ${most} are read back; nothing was written`;
+  throw new RouterFailure('too-large', because);
 }
 
 /** A list that is not there is absent only where its directory can be reached. */
