@@ -210,7 +210,9 @@ function memberRoutes(api: AdminApi): readonly Route[] {
       const held = heldTo({ of: 'scopes', id: name, revision }, pools[pool] !== undefined);
       if (isRefusal(held)) return held;
       const removed = await removeScopeWorkerPool(params, context, application);
-      return isRefusal(removed) ? removed : { data: { scope: name, worker_pool: pool } };
+      if (isRefusal(removed)) return removed;
+      // One that was taken away halfway is not among the scope's any more, and is taken away all the same.
+      return removed.changed ? { data: { scope: name, worker_pool: pool } } : usesNot(name, pool);
     }),
   ];
 }

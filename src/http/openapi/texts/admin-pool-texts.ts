@@ -53,7 +53,7 @@ export const ADMIN_POOL_TEXTS: OperationTexts = {
   },
   adminDeleteScopesScopeWorkerPoolsPool: {
     summary: 'Take a pool from a scope',
-    description: 'What runs goes on. `?dry_run=true` records nothing.',
+    description: 'What runs goes on. 404 where the scope does not use the pool. `?dry_run=true` records nothing.',
   },
   adminGetAssets: { summary: 'List assets', description: `Credentials by name only, never their values. ${PAGES}` },
   adminGetAssetsAsset: { summary: 'Show an asset', description: 'Credentials by name only, never their values.' },
