@@ -1,6 +1,7 @@
 import type { Request, Response } from 'express';
 import { render } from 'preact-render-to-string';
 import { contextOf } from '../../middleware/request-context.ts';
+import { openTurns } from '../turns.ts';
 import { clearCookie, cookieOf, setCookie, type Signer } from '../cookies.ts';
 import { type AssetAddresses, Layout } from './layout.tsx';
 import { problemPage } from './login.tsx';
@@ -21,6 +22,7 @@ export function openRenderer({
   addresses,
   signer,
 }: Readonly<{ assets: AssetAddresses; addresses: ReadonlySet<string>; signer: Signer }>): Renderer {
+  const turn = openTurns();
   const renderer: Renderer = {
     answer: async (answer, request, response, since) => {
       if ('problem' in answer) renderer.problem(answer.problem, request, response);
@@ -30,7 +32,11 @@ export function openRenderer({
       } else if ('send' in answer) {
         response.set(answer.headers);
         await answer.send(response);
-      } else send(answer.page, answer.message ?? takeMessage(request, response), request, response, since);
+      } else {
+        // The parts of open pages are asked for at once: made in one go they would hold up customers' requests.
+        if (request.get('hx-request') !== undefined) await turn();
+        send(answer.page, answer.message ?? takeMessage(request, response), request, response, since);
+      }
     },
     problem: ({ status, title, because, retryAfterSeconds }, request, response) => {
       if (retryAfterSeconds !== undefined) response.set('Retry-After', String(retryAfterSeconds));
