@@ -1,4 +1,4 @@
-import type { Browser, BrowserContext, Page } from 'playwright-core';
+import type { Browser, BrowserContext, Page, Route } from 'playwright-core';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { z } from 'zod';
@@ -108,6 +108,29 @@ scenario('what happens between a page and its stream is in the page a moment lat
   assert.is(await first.locator('text=Between').count(), 0);
   await first.waitForSelector('#customer-list >> text=Between', SEEN);
 });
+
+scenario(
+  'a part that could not be fetched is fetched a moment later, though nothing rings for it again',
+  async (opened) => {
+    const { first, base } = opened;
+    await first.goto(`${base}/admin/customers`);
+    await first.waitForSelector(LIVE, SEEN);
+    const answers = [
+      (route: Route) => route.fulfill({ status: 503 }),
+      (route: Route) => route.abort(),
+      (route: Route) => route.fulfill({ status: 429 }),
+    ];
+    let asked = 0;
+    await first.route('**/admin/customers*', async (route) => {
+      const answer = answers[asked] ?? ((one: Route) => one.continue());
+      asked += 1;
+      await answer(route);
+    });
+    await addCustomer(opened, 'Later');
+    await first.waitForSelector('#customer-list >> text=Later', SEEN);
+    await first.unrouteAll();
+  },
+);
 
 scenario('a server that starts again under an open page is found, with what happened meanwhile', async (opened) => {
   const { first, base, edgeward, port } = opened;

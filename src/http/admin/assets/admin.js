@@ -46,6 +46,14 @@ function ring(topic) {
   document.body.dispatchEvent(new CustomEvent(`live:${topic}`));
 }
 
+/* A part that could not be fetched is old until it is; one that is refused or gone is not asked for again. */
+for (const failed of ['htmx:responseError', 'htmx:sendError'])
+  document.addEventListener(failed, ({ target, detail: { xhr } }) => {
+    const topic = target.dataset?.live;
+    const isFinal = xhr.status >= 400 && xhr.status < 500 && xhr.status !== 429;
+    if (topic !== undefined && !isFinal) setTimeout(() => ring(topic), 3000 * (1 + Math.random()));
+  });
+
 function showLive(isLive) {
   const sign = document.getElementById('live');
   if (sign === null) return;
