@@ -14,6 +14,8 @@ const FIRST = 0x0a000000;
 /** Every fourth address of the first so many. */
 const [STEP, COUNT] = [4, 5_000];
 const ADDRESSES = STEP * COUNT;
+/** A list of so many ranges is one text, and one of fewer is blocks. */
+const TEXT_FROM = 4_096;
 
 /** What is disabled, address by address. */
 type Model = boolean[];
@@ -164,6 +166,34 @@ test('a file whose lines are in another order is right, and is not written again
     JSON.stringify(settled?.data),
     /"result":"confirmed","untouched":true.*"result":"confirmed","untouched":true/,
   );
+  await processes.stop();
+  await application.close();
+});
+
+/** So many ranges are left. */
+function toRanges(count: number): Readonly<{ at: number; length: number; disables: boolean }> {
+  return { at: 0, length: STEP * (COUNT - count), disables: false };
+}
+
+test('a list that becomes too short for a text, and long enough again, is whole on either side, with what others did to its file between', async () => {
+  const { application, model } = await openWithLongList();
+  const processes = await application.start();
+  const file = join(application.log.folder, 'core1', LIST);
+  const lengths: number[] = [];
+  for (const [run, how] of [
+    [toRanges(TEXT_FROM), undefined],
+    [toRanges(TEXT_FROM - 1), 'more'],
+    [{ at: 1, length: 1, disables: true }, 'cut'],
+    [{ at: 3, length: 1, disables: true }, 'moved'],
+    [{ at: 1, length: 1, disables: false }, 'lost'],
+  ] as const) {
+    if (how !== undefined) tamper(file, how, 1);
+    await changeRun(application, model, run);
+    await processes.pass(7);
+    await assertDeployed(application, model);
+    lengths.push(blocksOf(model).length);
+  }
+  assert.equal(lengths, [TEXT_FROM, TEXT_FROM - 1, TEXT_FROM, TEXT_FROM + 1, TEXT_FROM]);
   await processes.stop();
   await application.close();
 });
