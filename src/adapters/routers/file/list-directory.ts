@@ -14,7 +14,7 @@ import { withOpenFile, type OpenFile } from './open-file.ts';
 export type ListDirectory = Readonly<{
   /** The prefixes in a list's file, in numeric order. @throws RouterFailure `unreadable-answer` for a file we could not have written */
   read: (list: string, signal: AbortSignal) => Promise<readonly string[] | 'absent'>;
-  /** What is in a list's file, whatever it is. */
+  /** What is in a list's file, whatever it is. What is read is there after a power cut as well, whoever has put it there. */
   readText: (list: string, signal: AbortSignal) => Promise<Buffer | 'absent'>;
   /**
    * Puts a new file in the place of the list's old one: a reader sees all of one or all of the other, also after a power cut.
@@ -50,13 +50,31 @@ const CODES: Readonly<Record<string, RouterFailureCode>> = {
  * `ids` makes the names of files that are not in place yet; files of more than `most` bytes are neither read nor written. Lists that are
  * written at once share a look at the directory, and its sync.
  */
-export function openListDirectory(path: string, ids: Ids, most = LARGEST_FILE_BYTES): ListDirectory {
+export function openListDirectory(
+  path: string,
+  ids: Ids,
+  most = LARGEST_FILE_BYTES,
+  sync: (path: string) => Promise<void> = syncDirectory,
+): ListDirectory {
   const drafts = sharedRun(() => draftsIn(path));
-  const synced = sharedRun(() => syncDirectory(path));
   const reached = sharedRun(() => requireDirectory(path));
+  /** So many times a list was put in place or taken away. Once before our time, perhaps: by a process that ended before it had synced that. */
+  let changes = 1;
+  const changedAt = new Map<string, number>();
+  let onDisk = 0;
+  const noteChange = (list: string): void => void changedAt.set(list, (changes += 1));
+  const synced = sharedRun(async () => {
+    const until = changes;
+    await sync(path);
+    onDisk = until;
+  });
+  const settled = async (list: string): Promise<void> => {
+    if (onDisk < (changedAt.get(list) ?? 1)) await synced();
+  };
   const readText: ListDirectory['readText'] = async (list, signal) => {
     const text = await textOf(join(path, list), most, signal);
     if (text === 'absent') await reached();
+    await settled(list);
     return text;
   };
   return {
@@ -73,21 +91,22 @@ export function openListDirectory(path: string, ids: Ids, most = LARGEST_FILE_BY
         await writeDurably(aside, text);
         if (signal.aborted) throw stoppedInTime(signal);
         await rename(aside, join(path, list));
+        noteChange(list);
       } catch (error) {
         await unlink(aside).catch((failure: unknown) => ignoreMissing(aside, failure));
         throw asFailure(error, join(path, list), 'rejected');
       }
-      await synced();
+      await settled(list);
     },
     remove: async (list) => {
       const file = join(path, list);
       try {
         await unlink(file);
+        noteChange(list);
       } catch (error) {
         ignoreMissing(file, error);
-        return;
       }
-      await synced();
+      await settled(list);
     },
     names: async () => {
       try {
