@@ -41,17 +41,16 @@ export async function withOpenFile<T>(
   }
 }
 
-/** One byte more than it had tells whether it has grown. */
+/** A file that grows meanwhile is read as it was, however long somebody goes on writing. */
 async function readAll(descriptor: number, bytes: number): Promise<Buffer> {
-  let buffer = Buffer.allocUnsafe(bytes + 1);
+  const buffer = Buffer.allocUnsafe(bytes);
   let filled = 0;
-  for (;;) {
-    const { bytesRead } = await files.read(descriptor, buffer, filled, buffer.length - filled, null);
+  while (filled < bytes) {
+    const { bytesRead } = await files.read(descriptor, buffer, filled, bytes - filled, null);
+    if (bytesRead === 0) break;
     filled += bytesRead;
-    if (bytesRead === 0) return buffer.subarray(0, filled);
-    if (filled === bytes) return buffer.subarray(0, filled);
-    if (filled === buffer.length) buffer = Buffer.concat([buffer, Buffer.allocUnsafe(buffer.length)]);
   }
+  return buffer.subarray(0, filled);
 }
 
 /** Thousands of small pieces would be as many ways to the disk and back, and all in one another copy of a very long list. */
