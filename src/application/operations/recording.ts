@@ -32,10 +32,11 @@ export function recordingInto<A extends Recorded>(application: A, recorded: Seal
     let awaited = expected?.of === of ? expected : undefined;
     return {
       state: aggregate.state,
-      handle: async (id, command, context) => {
-        const revision = String(awaited?.id) === String(id) ? awaited?.revision : undefined;
-        if (revision !== undefined) awaited = undefined;
-        const answer = await aggregate.handle(id, command, context, revision);
+      handle: async (id, command, context, revision) => {
+        const isAwaited = awaited !== undefined && String(awaited.id) === String(id);
+        const standing = isAwaited ? awaited?.revision : revision;
+        if (isAwaited) awaited = undefined;
+        const answer = await aggregate.handle(id, command, context, standing);
         if (!isRefusal(answer)) recorded.push(...answer.events);
         return answer;
       },
