@@ -58,23 +58,11 @@ export function openListDirectory(
 ): ListDirectory {
   const drafts = sharedRun(() => draftsIn(path));
   const reached = sharedRun(() => requireDirectory(path));
-  /** So many times a list was put in place or taken away. Once before our time, perhaps: by a process that ended before it had synced that. */
-  let changes = 1;
-  const changedAt = new Map<string, number>();
-  let onDisk = 0;
-  const noteChange = (list: string): void => void changedAt.set(list, (changes += 1));
-  const synced = sharedRun(async () => {
-    const until = changes;
-    await sync(path);
-    onDisk = until;
-  });
-  const settled = async (list: string): Promise<void> => {
-    if (onDisk < (changedAt.get(list) ?? 1)) await synced();
-  };
+  const names = openNameChanges(() => sync(path));
   const readText: ListDirectory['readText'] = async (list, signal) => {
     const text = await textOf(join(path, list), most, signal);
     if (text === 'absent') await reached();
-    await settled(list);
+    await names.onDisk(list);
     return text;
   };
   return {
@@ -91,22 +79,22 @@ export function openListDirectory(
         await writeDurably(aside, text);
         if (signal.aborted) throw stoppedInTime(signal);
         await rename(aside, join(path, list));
-        noteChange(list);
+        names.changed(list);
       } catch (error) {
         await unlink(aside).catch((failure: unknown) => ignoreMissing(aside, failure));
         throw asFailure(error, join(path, list), 'rejected');
       }
-      await settled(list);
+      await names.onDisk(list);
     },
     remove: async (list) => {
       const file = join(path, list);
       try {
         await unlink(file);
-        noteChange(list);
+        names.changed(list);
       } catch (error) {
         ignoreMissing(file, error);
       }
-      await settled(list);
+      await names.onDisk(list);
     },
     names: async () => {
       try {
@@ -129,6 +117,32 @@ export function openListDirectory(
       } catch (error) {
         throw asFailure(error, path, 'unreachable');
       }
+    },
+  };
+}
+
+type NameChanges = Readonly<{
+  /** A list was put in place or taken away. */
+  changed: (list: string) => void;
+  /** Resolves when the newest change of a list is on disk. */
+  onDisk: (list: string) => Promise<void>;
+}>;
+
+/** Lists that are changed at once share a sync. */
+function openNameChanges(sync: () => Promise<void>): NameChanges {
+  /** How many there were. One before our time, perhaps: of a process that ended before it had synced that. */
+  let count = 1;
+  let synced = 0;
+  const changedAt = new Map<string, number>();
+  const syncAll = sharedRun(async () => {
+    const until = count;
+    await sync();
+    synced = until;
+  });
+  return {
+    changed: (list) => void changedAt.set(list, (count += 1)),
+    onDisk: async (list) => {
+      if (synced < (changedAt.get(list) ?? 1)) await syncAll();
     },
   };
 }
