@@ -5,7 +5,7 @@ import type { WorkRequestEvent } from '../../events/worker-pools/work-request.ts
 import { isRefusal, type Refusal, refuse } from '../../kernel/decider.ts';
 import type { WorkRequestView } from '../../projections/worker-pools/work-request-view.ts';
 import type { Application } from '../application.ts';
-import { isNamedBy, severalBegin } from '../ids-by-prefix.ts';
+import { severalBegin } from '../ids-by-prefix.ts';
 
 type Payload = Extract<WorkRequestEvent, { type: 'WorkRequestSubmitted' }>['data']['payload'];
 
@@ -130,7 +130,8 @@ async function workNamed(
   await catchUp();
   const whole = await views.workRequests.get(named);
   if (whole !== undefined) return whole;
-  const found = (await views.workRequests.list()).filter(({ key }) => isNamedBy(key, named));
+  const beginning = named.toLowerCase();
+  const found = beginning === '' ? [] : await views.workRequests.list(beginning);
   if (found.length > 1) {
     const candidates = found.map(({ key, view: { scope, state } }) => ({ id: key, about: `${scope}, ${state}` }));
     return refuse('ambiguous-work-request', severalBegin(named, 'work requests', candidates), 'id');
