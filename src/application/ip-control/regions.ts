@@ -69,8 +69,10 @@ export async function removeRegion(
 ): Promise<RegionSummary | Refusal> {
   const region = await findRegion(nameOrNumber, lookup);
   if (isRefusal(region)) return region;
-  const { regionId, name, deployPolicy: policy } = region;
-  const inUse = subnetsRefusal(regionId, (await lookup.directory.state(DIRECTORY_ID)).state);
+  const { regionId, name, deployPolicy: policy, routers } = region;
+  // Routers are told of first: with some of them its own stream refuses.
+  const inUse =
+    routers.size > 0 ? undefined : subnetsRefusal(regionId, (await lookup.directory.state(DIRECTORY_ID)).state);
   if (inUse !== undefined) return inUse;
   const begun = await lookup.regions.handle(regionId, { type: 'BeginRegionRemoval', data: {} }, context);
   if (isRefusal(begun)) return begun;
