@@ -68,8 +68,8 @@ const BEGINNING_OF_TOKEN = /^edw_[\w-]{6}/;
 
 /**
  * What a text may mean: of an address or a CIDR the subnets that it lies in or overlaps, in the order in which they came, and the whitelist
- * requests for any of it; of a number the commit set, the whitelist request or the token that has it; of a token's beginning the token; of anything else the customers, regions,
- * routers and accounts whose names hold it. At most 100 of each.
+ * requests for any of it; of a number the commit set, the whitelist request or the token that has it; of a token's beginning the token; of
+ * anything else the customers, regions, routers and accounts whose names hold it. At most 100 of each.
  */
 export async function search(text: string, application: SearchDependencies): Promise<SearchHits> {
   const range = addressesMeant(text);

@@ -63,9 +63,9 @@ export type LiveDependencies = Readonly<{
 }>;
 
 /**
- * An event that the reading leaves out would leave a part as it is until the next one rings for it, or the page is loaded again: views,
- * which notice what is missing, are what is shown. One follower of the log for all pages of this server. A ring carries no data: who is rung asks for the part, and is authorized as for
- * any page.
+ * One follower of the log for all pages of this server. A ring carries no data: who is rung asks for the part, and is authorized as for any
+ * page. An event that the reading leaves out leaves a part as it is until the next one rings for it, or the page is loaded again; what is shown
+ * then comes from the views, which notice what is missing.
  */
 export function openLive(dependencies: LiveDependencies): Live {
   return new LiveStreams(dependencies);

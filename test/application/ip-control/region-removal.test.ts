@@ -175,46 +175,44 @@ removal('one who comes back after it was called off does not remove it', async (
   assert.ok(await isThere(application));
 });
 
-removal('one who is held up before the last step looks at the region once more', async ({ application }) => {
-  const other = { ...application, ...application.anotherProcess() };
+/** The same application, in which something else happens just before the directory is first asked to release a name. */
+function heldUp(application: TestApplication, meanwhile: () => Promise<void>) {
   let releases = 0;
-  const heldUp: TestApplication = {
+  const { directory } = application;
+  const slow: TestApplication = {
     ...application,
     directory: {
-      ...application.directory,
+      ...directory,
       handle: async (id, command, cause, revision) => {
-        if (command.type === 'ReleaseRegionName' && (releases += 1) === 1) {
-          accepted(await subnet(other));
-          await performFinishReservation(other)(DUTY, SIGNAL);
-          accepted(await removeSubnet('1', context, other));
-          accepted(await other.regions.handle(1, { type: 'AddRouter', data: ROUTER }, context));
-        }
-        return application.directory.handle(id, command, cause, revision);
+        if (command.type === 'ReleaseRegionName' && (releases += 1) === 1) await meanwhile();
+        return directory.handle(id, command, cause, revision);
       },
     },
   };
+  return { slow, releases: () => releases };
+}
+
+removal('one who is held up before the last step looks at the region once more', async ({ application }) => {
+  const other = { ...application, ...application.anotherProcess() };
+  const { slow } = heldUp(application, async () => {
+    accepted(await subnet(other));
+    await performFinishReservation(other)(DUTY, SIGNAL);
+    accepted(await removeSubnet('1', context, other));
+    accepted(await other.regions.handle(1, { type: 'AddRouter', data: ROUTER }, context));
+  });
   const { revision } = accepted(await regionRevision('ams', application));
-  const held = recordingInto(heldUp, [], { of: 'regions', id: 1, revision });
+  const held = recordingInto(slow, [], { of: 'regions', id: 1, revision });
   assert.is(refusedWith(await removeRegion('ams', context, held)), 'region-in-use');
   assert.ok(await isThere(application));
 });
 
 removal('what else is registered meanwhile does not keep the region', async ({ application }) => {
   const other = { ...application, ...application.anotherProcess() };
-  let releases = 0;
-  const busy: TestApplication = {
-    ...application,
-    directory: {
-      ...application.directory,
-      handle: async (id, command, cause, revision) => {
-        if (command.type === 'ReleaseRegionName' && (releases += 1) === 1)
-          accepted(await createCustomer({ name: 'Globex', settings: {} }, context, other));
-        return application.directory.handle(id, command, cause, revision);
-      },
-    },
-  };
-  accepted(await removeRegion('ams', context, busy));
-  assert.is(releases, 2);
+  const { slow, releases } = heldUp(application, async () => {
+    accepted(await createCustomer({ name: 'Globex', settings: {} }, context, other));
+  });
+  accepted(await removeRegion('ams', context, slow));
+  assert.is(releases(), 2);
   assert.is(await isThere(application), false);
 });
 

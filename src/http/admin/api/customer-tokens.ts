@@ -8,7 +8,7 @@ import { isRefusal } from '../../../kernel/decider.ts';
 import { problems } from '../../problems.ts';
 import { jsonOf, problemAnswers, type Route, textOf } from '../../route.ts';
 import { type AdminApi, type AdminOperation, adminRoute } from './call.ts';
-import { customerParams } from './customers.ts';
+import { customerParams, streamOfCustomer } from './customers.ts';
 import { ADMIN_PROBLEMS, all, allOf, BODY_PROBLEMS, bool, changed, deletionQuery, showing, text } from './shapes.ts';
 
 const instant = z.iso.datetime({ offset: true });
@@ -112,7 +112,7 @@ export function tokenRoutes(api: AdminApi): readonly Route[] {
       if (known === undefined) return problems.notFound;
       const there = await customerRevision(params.customer, application);
       if (isRefusal(there)) return there;
-      const held = heldTo({ of: 'customers', id: there.account.customerId, revision: there.revision });
+      const held = heldTo(streamOfCustomer(there));
       if (isRefusal(held)) return held;
       const revoked = await revokeToken({ tokenId: known.tokenId, customer: params.customer }, context, held);
       return isRefusal(revoked) ? revoked : { data: tokenRecord(known) };

@@ -2,6 +2,7 @@ import { customerRecord } from '../../../application/ip-control/records.ts';
 import { z } from 'zod';
 import {
   createCustomer,
+  type CustomerAccount,
   customerRevision,
   chooseCustomerStanding,
   ensureCustomer,
@@ -10,6 +11,7 @@ import {
   removeCustomer,
   updateCustomer,
 } from '../../../application/ip-control/customers.ts';
+import type { Expected } from '../../../application/operations/recording.ts';
 import { customerStateAt } from '../../../application/ip-control/customer-state-at.ts';
 import { instantNamed } from '../../../application/ip-control/history.ts';
 import type { WebhookSecretChange } from '../../../application/ip-control/webhook-secrets.ts';
@@ -254,10 +256,7 @@ function changeRoutes(api: AdminApi): readonly Route[] {
   return [
     adminRoute(putCustomer, api, async ({ application, params, body, context, heldTo, onlyNew, isRehearsal }) => {
       const before = await namedCustomerRevision(params.customer, application);
-      const there = isRefusal(before)
-        ? undefined
-        : ({ of: 'customers', id: before.account.customerId, revision: before.revision } as const);
-      const held = heldTo(there);
+      const held = heldTo(isRefusal(before) ? undefined : streamOfCustomer(before));
       if (isRefusal(held)) return held;
       const wanted = { name: params.customer, settings: settingsOf(body) };
       const made = onlyNew
@@ -277,8 +276,7 @@ function changeRoutes(api: AdminApi): readonly Route[] {
     adminRoute(patchCustomer, api, async ({ application, params, body, context, heldTo, isRehearsal }) => {
       const before = await customerRevision(params.customer, application);
       if (isRefusal(before)) return before;
-      const there = { of: 'customers', id: before.account.customerId, revision: before.revision } as const;
-      const held = heldTo(there);
+      const held = heldTo(streamOfCustomer(before));
       if (isRefusal(held)) return held;
       const update = { changes: settingsOf(body), rotateWebhookSecret: false, immediately: false };
       const updated = await updateCustomer({ customer: params.customer, ...update }, context, held);
@@ -308,8 +306,7 @@ function standingRoutes(api: AdminApi): readonly Route[] {
     adminRoute(deleteCustomer, api, async ({ application, params, query, context, heldTo }) => {
       const before = await customerRevision(params.customer, application);
       if (isRefusal(before)) return before;
-      const there = { of: 'customers', id: before.account.customerId, revision: before.revision } as const;
-      const held = heldTo(there);
+      const held = heldTo(streamOfCustomer(before));
       if (isRefusal(held)) return held;
       const wanted = { customer: before.account.customerId, force: query.force };
       const removed = await removeCustomer(wanted, context, held);
@@ -322,6 +319,14 @@ function standingRoutes(api: AdminApi): readonly Route[] {
       }),
     ),
   ];
+}
+
+/** The stream that says how a customer is, and its subnets and tokens with it. */
+export function streamOfCustomer({
+  account,
+  revision,
+}: Readonly<{ account: Pick<CustomerAccount, 'customerId'>; revision: bigint }>): Expected {
+  return { of: 'customers', id: account.customerId, revision };
 }
 
 function settingsOf(body: SettingsBody): Partial<CustomerSettings> {

@@ -5,6 +5,7 @@ import {
   deleteScope,
   editScopeWorkerPool,
   listScopes,
+  type Membership,
   removeScopeWorkerPool,
   scopeRevision,
   showScope,
@@ -174,25 +175,24 @@ function memberRoutes(api: AdminApi): readonly Route[] {
     }),
     adminRoute(putPool, api, async ({ application, params, body, context, heldTo, isRehearsal }) => {
       const { scope: name, pool } = params;
-      const { revision, pools } = await scopeRevision(name, application);
-      const isNew = pools[pool] === undefined;
+      const { stream, isThere } = await membershipStream(params, application);
       // The pool's stream comes first: how the scope's is, is looked at before.
-      const held = heldTo({ of: 'scopes', id: name, revision }, !isNew);
+      const held = heldTo(stream, isThere);
       if (isRefusal(held)) return held;
       const wanted = { priority: body.priority, limits: body.limits };
       const made = await addScopeWorkerPool(params, wanted, context, application);
       if (isRefusal(made)) return made;
       const { priority, limits: own } = made.terms ?? wanted;
       return {
-        status: isNew && !isRehearsal ? 201 : 200,
+        status: !isThere && !isRehearsal ? 201 : 200,
         data: { scope: name, worker_pool: pool, priority, limits: own },
         etag: (await scopeRevision(name, application)).revision,
       };
     }),
     adminRoute(patchPool, api, async ({ application, params, body: { priority, limits }, context, heldTo }) => {
       const { scope: name, pool } = params;
-      const { revision, pools } = await scopeRevision(name, application);
-      const held = heldTo({ of: 'scopes', id: name, revision }, pools[pool] !== undefined);
+      const { stream, isThere } = await membershipStream(params, application);
+      const held = heldTo(stream, isThere);
       if (isRefusal(held)) return held;
       const wanted = {
         ...(priority === undefined ? {} : { priority }),
@@ -206,8 +206,8 @@ function memberRoutes(api: AdminApi): readonly Route[] {
     }),
     adminRoute(removePool, api, async ({ application, params, context, heldTo }) => {
       const { scope: name, pool } = params;
-      const { revision, pools } = await scopeRevision(name, application);
-      const held = heldTo({ of: 'scopes', id: name, revision }, pools[pool] !== undefined);
+      const { stream, isThere } = await membershipStream(params, application);
+      const held = heldTo(stream, isThere);
       if (isRefusal(held)) return held;
       const removed = await removeScopeWorkerPool(params, context, application);
       if (isRefusal(removed)) return removed;
@@ -215,6 +215,12 @@ function memberRoutes(api: AdminApi): readonly Route[] {
       return removed.changed ? { data: { scope: name, worker_pool: pool } } : usesNot(name, pool);
     }),
   ];
+}
+
+/** The stream that says on which terms a scope uses a pool, and whether it does. */
+async function membershipStream({ scope: name, pool }: Membership, application: AdminApi['application']) {
+  const { revision, pools } = await scopeRevision(name, application);
+  return { stream: { of: 'scopes', id: name, revision } as const, isThere: pools[pool] !== undefined };
 }
 
 function usesNot(scopeName: string, pool: string): Refusal {

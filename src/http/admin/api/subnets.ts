@@ -11,7 +11,7 @@ import { groundsFields } from '../../../domain/grounds.ts';
 import { isRefusal } from '../../../kernel/decider.ts';
 import { jsonOf, problemAnswers, type Route } from '../../route.ts';
 import { type AdminApi, type AdminOperation, adminRoute } from './call.ts';
-import { customerParams } from './customers.ts';
+import { customerParams, streamOfCustomer } from './customers.ts';
 import { PRECONDITION_FAILED } from './refusals.ts';
 import {
   ADMIN_PROBLEMS,
@@ -103,14 +103,14 @@ export function adminSubnetRoutes(api: AdminApi): readonly Route[] {
     adminRoute(show, api, async ({ application, params }) => {
       const found = await findSubnet(params, application);
       if (isRefusal(found)) return found;
-      const there = await thereOf(params.customer, application);
+      const there = await customerRevision(params.customer, application);
       return isRefusal(there) ? there : { data: rowOf(found), etag: there.revision };
     }),
     adminRoute(put, api, async ({ application, params, body, context, heldTo, onlyNew, isRehearsal }) => {
-      const there = await thereOf(params.customer, application);
+      const there = await customerRevision(params.customer, application);
       if (isRefusal(there)) return there;
       const known = await findSubnet(params, application);
-      const held = heldTo(there, !isRefusal(known));
+      const held = heldTo(streamOfCustomer(there), !isRefusal(known));
       if (isRefusal(held)) return held;
       const { region, asn, metro } = body;
       const wanted = { customer: params.customer, cidr: params.subnet, region, asn, metro };
@@ -118,28 +118,21 @@ export function adminSubnetRoutes(api: AdminApi): readonly Route[] {
       const made = await ensureSubnet(wanted, context, application);
       if (isRefusal(made)) return made;
       if (onlyNew && !made.isNew) return PRECONDITION_FAILED;
-      const after = await thereOf(params.customer, application);
+      const after = await customerRevision(params.customer, application);
       if (isRefusal(after)) return after;
       return { status: made.isNew && !isRehearsal ? 201 : 200, data: rowOf(made.subnet), etag: after.revision };
     }),
     adminRoute(remove, api, async ({ application, params, context, heldTo }) => {
       const found = await findSubnet(params, application);
       if (isRefusal(found)) return found;
-      const there = await thereOf(params.customer, application);
+      const there = await customerRevision(params.customer, application);
       if (isRefusal(there)) return there;
-      const held = heldTo(there);
+      const held = heldTo(streamOfCustomer(there));
       if (isRefusal(held)) return held;
       const removed = await removeSubnet(String(found.subnetId), context, held);
       return isRefusal(removed) ? removed : { data: rowOf(found) };
     }),
   ];
-}
-
-/** The stream that says how the subnets of a customer are. */
-async function thereOf(customer: string, application: AdminApi['application']) {
-  const found = await customerRevision(customer, application);
-  if (isRefusal(found)) return found;
-  return { of: 'customers', id: found.account.customerId, revision: found.revision } as const;
 }
 
 function rowOf({ subnetId, customer, cidr, region, asn, metro }: CustomersSubnet) {
