@@ -160,6 +160,8 @@ if (missing === undefined) {
     const driver = openBird(router, { transport: 'local', directory: elsewhere });
     const failure = await fails('rejected', driver.replace('Svc-ELSEWHERE', OLD, never));
     assert.match(failure.message, `its configuration must have include "${elsewhere}/*.conf";`);
+    // Reading waits until the refused change is undone: BIRD's undo takes back whatever was loaded last, from any directory.
+    assert.is(await driver.read('Svc-ELSEWHERE', never), 'absent');
     await driver.close();
     await rm(elsewhere, { recursive: true });
   });
