@@ -22,7 +22,8 @@ type Recorded = Pick<
 
 /**
  * The same application, which leaves in `recorded` what its commands record: whether anything was changed is seen from that, whatever a
- * use case is made of. The first command on the stream that is `expected` is refused with `revision-differs` where that has moved.
+ * use case is made of. A command on the stream that is `expected` is refused with `revision-differs` where that has moved, until one has recorded
+ * something there.
  */
 export function recordingInto<A extends Recorded>(application: A, recorded: Sealed[], expected?: Expected): A {
   const watched = <C extends Command, S, E extends Event>(
@@ -35,9 +36,10 @@ export function recordingInto<A extends Recorded>(application: A, recorded: Seal
       handle: async (id, command, context, revision) => {
         const isAwaited = awaited !== undefined && String(awaited.id) === String(id);
         const standing = isAwaited ? awaited?.revision : revision;
-        if (isAwaited) awaited = undefined;
         const answer = await aggregate.handle(id, command, context, standing);
-        if (!isRefusal(answer)) recorded.push(...answer.events);
+        if (isRefusal(answer)) return answer;
+        if (isAwaited && answer.events.length > 0) awaited = undefined;
+        recorded.push(...answer.events);
         return answer;
       },
     };

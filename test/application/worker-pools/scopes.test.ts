@@ -6,8 +6,10 @@ import {
   editScopeWorkerPool,
   listScopes,
   removeScopeWorkerPool,
+  scopeRevision,
   showScope,
 } from '../../../src/application/worker-pools/scopes.ts';
+import { recordingInto } from '../../../src/application/operations/recording.ts';
 import { isRefusal } from '../../../src/kernel/decider.ts';
 import { openTestApplication, type TestApplication } from '../../support/test-application.ts';
 import { accepted, foundPool } from '../../support/worker-pools/records.ts';
@@ -47,6 +49,26 @@ test('a membership asked for again changes what is named, and nothing where noth
     const edited = await editScopeWorkerPool(of, { limits }, application.context, application);
     assert.equal(edited, { changed: true, terms: { priority: 7, limits } });
     assert.equal(accepted(await showScope('debian', application)).pools['spot']?.limits, limits);
+  }));
+
+test('who has said how a membership must be changes nothing where another is faster between the steps', () =>
+  withApplication(async (application) => {
+    const { revision } = await scopeRevision('debian', application);
+    const others = application.anotherProcess().scopes;
+    const { scopes } = application;
+    const slow: typeof scopes = {
+      ...scopes,
+      handle: async (id, command, context, standing) => {
+        const answer = await scopes.handle(id, command, context, standing);
+        if (command.type === 'AddScopeWorkerPool')
+          await others.handle(id, { type: 'EditScopeWorkerPool', data: { pool: 'spot', priority: 3 } }, context);
+        return answer;
+      },
+    };
+    const held = recordingInto({ ...application, scopes: slow }, [], { of: 'scopes', id: 'debian', revision });
+    const put = await addScopeWorkerPool(of, { priority: 7 }, application.context, held);
+    assert.ok(isRefusal(put) && put.refused === 'revision-differs');
+    assert.is(accepted(await showScope('debian', application)).pools['spot']?.priority, 3);
   }));
 
 test('a pool that is not instance-wide serves one scope; removed from it, it may serve another', () =>

@@ -176,11 +176,11 @@ function memberRoutes(api: AdminApi): readonly Route[] {
     adminRoute(putPool, api, async ({ application, params, body, context, heldTo, isRehearsal }) => {
       const { scope: name, pool } = params;
       const { stream, isThere } = await membershipStream(params, application);
-      // The pool's stream comes first: how the scope's is, is looked at before.
       const held = heldTo(stream, isThere);
       if (isRefusal(held)) return held;
       const wanted = { priority: body.priority, limits: body.limits };
-      const made = await addScopeWorkerPool(params, wanted, context, application);
+      // A pool admits a scope before the scope takes it: a new membership is looked at before both, where the scope has it what is said of it is held.
+      const made = await addScopeWorkerPool(params, wanted, context, isThere ? held : application);
       if (isRefusal(made)) return made;
       const { priority, limits: own } = made.terms ?? wanted;
       return {
@@ -207,6 +207,7 @@ function memberRoutes(api: AdminApi): readonly Route[] {
     adminRoute(removePool, api, async ({ application, params, context, heldTo }) => {
       const { scope: name, pool } = params;
       const { stream, isThere } = await membershipStream(params, application);
+      // Refused in its second step it would be half done: it is looked at before the first.
       const held = heldTo(stream, isThere);
       if (isRefusal(held)) return held;
       const removed = await removeScopeWorkerPool(params, context, application);

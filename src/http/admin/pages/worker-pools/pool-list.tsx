@@ -6,7 +6,7 @@ import { Filter, List, listAddress, type ListQuery } from '../parts/list.tsx';
 import { Live } from '../parts/live.tsx';
 import { type Column, Table } from '../parts/table.tsx';
 import { count } from '../parts/text.tsx';
-import { addressOf, hours, mostOf, NEW, ofMost, PATH, PoolState, targetOf } from './pool-parts.tsx';
+import { addressOf, hours, MarkedUsed, mostOf, NEW, ofMost, PATH, PoolState, targetOf } from './pool-parts.tsx';
 
 export type PoolRow = Readonly<{ pool: WorkerPoolView; usage: PoolUsage }>;
 
@@ -58,7 +58,9 @@ const POOL_COLUMNS: readonly Column<PoolRow>[] = [
     name: 'Hours this month',
     isNumber: true,
     sortBy: ({ usage }) => usage.used_seconds,
-    cell: ({ usage }) => ofMost(hours(usage.used_seconds), targetOf(usage.target_max_seconds_per_month)),
+    cell: ({ usage: { used_seconds: used, target_max_seconds_per_month: target } }) => (
+      <MarkedUsed used={used} target={target} shown={ofMost(hours(used), targetOf(target))} />
+    ),
   },
 ];
 

@@ -13,7 +13,7 @@ import { Live } from '../parts/live.tsx';
 import { type Column, Table } from '../parts/table.tsx';
 import { Code, count, exact, Short, span, When } from '../parts/text.tsx';
 import { DayBars } from './day-bars.tsx';
-import { addressOf, hours, LIST, mostOf, ofMost, PoolState } from './pool-parts.tsx';
+import { addressOf, hours, LIST, MarkedUsed, mostOf, ofMost, PoolState } from './pool-parts.tsx';
 
 export type PoolPageView = Readonly<{
   pool: WorkerPoolView;
@@ -145,15 +145,22 @@ const BAR_PIXELS = 120;
 
 /** The hours of the months, with bars that are as long as they are many. */
 function Usage({ usage }: Readonly<{ usage: readonly PoolUsage[] }>): JSX.Element {
+  const target = usage[0]?.target_max_seconds_per_month ?? null;
   const most = Math.max(1, ...usage.map(({ used_seconds: used }) => used));
   const columns: readonly Column<PoolUsage>[] = [
     { key: 'month', name: 'Month', cell: ({ month }) => month },
-    { key: 'used', name: 'Hours', isNumber: true, cell: ({ used_seconds: used }) => hours(used) },
+    {
+      key: 'used',
+      name: 'Hours',
+      isNumber: true,
+      cell: ({ used_seconds: used }) => <MarkedUsed used={used} target={target} shown={hours(used)} />,
+    },
     {
       key: 'projected',
       name: 'Projected',
       isNumber: true,
-      cell: ({ projected_seconds: projected }) => (projected === null ? null : hours(projected)),
+      cell: ({ projected_seconds: projected }) =>
+        projected === null ? null : <MarkedUsed used={projected} target={target} shown={hours(projected)} />,
     },
     {
       key: 'bar',
@@ -165,7 +172,6 @@ function Usage({ usage }: Readonly<{ usage: readonly PoolUsage[] }>): JSX.Elemen
       ),
     },
   ];
-  const target = usage[0]?.target_max_seconds_per_month ?? null;
   return (
     <div>
       <Table

@@ -35,6 +35,15 @@ export function targetOf(seconds: number | null): string | null {
   return seconds === null ? null : hours(seconds);
 }
 
+/** What was used in a month as it is shown; it stands out where it is more than the target, both in seconds. */
+export function MarkedUsed({
+  used,
+  target,
+  shown,
+}: Readonly<{ used: number; target: number | null; shown: string }>): JSX.Element {
+  return target === null || used <= target ? <>{shown}</> : <Badge state="warn">{shown}</Badge>;
+}
+
 /** Whether a pool creates instances, and whether that works. */
 export function PoolState({ pool: { record, failure } }: Readonly<{ pool: WorkerPoolView }>): JSX.Element {
   if (!record.enabled) return <Badge state="off">disabled</Badge>;

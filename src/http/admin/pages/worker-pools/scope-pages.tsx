@@ -8,6 +8,7 @@ import { Filter, List, listAddress, type ListQuery } from '../parts/list.tsx';
 import { Live } from '../parts/live.tsx';
 import { type Column, Table } from '../parts/table.tsx';
 import { count, When } from '../parts/text.tsx';
+import { MarkedUsed } from './pool-parts.tsx';
 
 const PATH = '/admin/scopes';
 const LIST = { name: 'Scopes', href: PATH } as const;
@@ -139,7 +140,14 @@ function poolColumns(scope: string, mayWrite: boolean): readonly Column<PoolOfSc
       cell: ({ pool }) => <a href={`/admin/worker-pools/${encodeURIComponent(pool)}`}>{pool}</a>,
     },
     { key: 'priority', name: 'Priority', isNumber: true, cell: ({ priority }) => priority },
-    { key: 'hours', name: 'Task hours this month', isNumber: true, cell: ({ hours }) => decimal(hours) },
+    {
+      key: 'hours',
+      name: 'Task hours this month',
+      isNumber: true,
+      cell: ({ hours, limits: { target_max_seconds_per_month: target } }) => (
+        <MarkedUsed used={hours * 3600} target={target} shown={decimal(hours)} />
+      ),
+    },
     {
       key: 'target',
       name: 'Target hours a month',

@@ -5,7 +5,11 @@ import { ensureAsset } from '../../../../../src/application/worker-pools/assets.
 import { ensurePool } from '../../../../../src/application/worker-pools/pools.ts';
 import { addScopeWorkerPool, createScope } from '../../../../../src/application/worker-pools/scopes.ts';
 import { checkAsset, givenPool } from '../../../../../src/domain/worker-pools/documents.ts';
+import { listQueryOf } from '../../../../../src/http/admin/pages/parts/list.tsx';
 import { DayBars } from '../../../../../src/http/admin/pages/worker-pools/day-bars.tsx';
+import { poolListPage } from '../../../../../src/http/admin/pages/worker-pools/pool-list.tsx';
+import { poolPage } from '../../../../../src/http/admin/pages/worker-pools/pool-page.tsx';
+import { scopePage } from '../../../../../src/http/admin/pages/worker-pools/scope-pages.tsx';
 import { isRefusal } from '../../../../../src/kernel/decider.ts';
 import {
   openPagesOfAdministrator,
@@ -191,6 +195,46 @@ test('a pool called new has its page like any other; where there is none, links 
   assert.is(status, 200);
   assert.match(text, '<h1>new</h1>');
   assert.is((await client.post('/admin/worker-pools/new/delete', {})).status, 303);
+});
+
+test('what is used beyond its target stands out: of a pool, of what its month comes to, of a scope', async ({
+  pages: { application },
+}) => {
+  const { views, clock } = application;
+  const pool = await views.workerPools.get('small');
+  const scope = await views.scopes.get('builds');
+  assert.ok(pool !== undefined && scope !== undefined);
+  if (pool === undefined || scope === undefined) return;
+  const account = (hours: number, projected: number) => ({
+    used_seconds: hours * 3600,
+    projected_seconds: projected * 3600,
+    target_max_seconds_per_month: 36_000,
+  });
+  const usage = (hours: number, projected: number) =>
+    ({
+      ...account(hours, projected),
+      worker_pool: 'small',
+      month: '2026-11',
+      running_instances: 0,
+      scopes: [],
+    }) as const;
+  const query = listQueryOf({}, 'pool');
+  const listed = (hours: number) => {
+    const rows = [{ pool, usage: usage(hours, hours) }];
+    return render(poolListPage({ architectures: [], rows, query, mayWrite: false }).body);
+  };
+  const over = (shown: string) => `<span class="badge warn"><span aria-hidden="true">▲</span> ${shown}</span>`;
+  assert.not.match(listed(10), 'badge warn');
+  assert.match(listed(12.5), over('12.5 of 10.0'));
+  const now = clock.now();
+  const nothing = { days: [], workers: [], decisions: [], mayWrite: false, mayOperate: false, errors: {} } as const;
+  const shown = render(poolPage({ pool, usage: [usage(9, 11), usage(10, 10)], query, now, ...nothing }).body);
+  assert.is(shown.split('badge warn').length, 2);
+  assert.match(shown, over('11.0'));
+  const page = (hours: number) =>
+    render(scopePage({ row: { scope, hours: new Map([['small', hours]]) }, mayWrite: false, now }).body);
+  assert.not.match(page(2), 'badge warn');
+  assert.match(page(2.5), over('2.5'));
 });
 
 test('a day of a minute has a bar, and is not said to be nothing', () => {
