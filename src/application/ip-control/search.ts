@@ -9,9 +9,10 @@ import { prefixListName } from '../../events/ip-control/vocabulary.ts';
 import type { Application } from '../application.ts';
 import type { WhitelistRequestView } from '../../projections/ip-control/source-whitelist-request-view.ts';
 import { type CustomerName, customerNames, removedCustomers } from './customer-lists.ts';
+import { showEvent } from './history.ts';
 import { isInUse, type ReviewStage, reviewStage } from './review-queue.ts';
 
-export type SearchDependencies = Pick<Application, 'directory'> &
+export type SearchDependencies = Pick<Application, 'directory' | 'store'> &
   Readonly<{
     views: Pick<
       Application['views'],
@@ -52,6 +53,7 @@ export type FoundThing = Readonly<{ name: string }> &
     /** `list`: what holds its addresses, or would once it is approved. */
     | Readonly<{ kind: 'request'; requestId: string; stage: ReviewStage; list: string }>
     | Readonly<{ kind: 'token'; customerId: number }>
+    | Readonly<{ kind: 'event'; position: bigint }>
   );
 
 export type SearchHits = Readonly<{
@@ -64,12 +66,13 @@ export type SearchHits = Readonly<{
 const HITS_MAX = 100;
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+const POSITION = /^\d{1,18}$/;
 const BEGINNING_OF_TOKEN = /^edw_[\w-]{6}/;
 
 /**
  * What a text may mean: of an address or a CIDR the subnets that it lies in or overlaps, in the order in which they came, and the whitelist
- * requests for any of it; of a number the commit set, the whitelist request or the token that has it; of a token's beginning the token; of
- * anything else the customers, regions, routers and accounts whose names hold it. At most 100 of each.
+ * requests for any of it; of a UUID the commit set, the whitelist request or the token that has it; of a token's beginning the token; of
+ * anything else the customers, regions, routers and accounts whose names hold it, and of digits the event at this position. At most 100 of each.
  */
 export async function search(text: string, application: SearchDependencies): Promise<SearchHits> {
   const range = addressesMeant(text);
@@ -80,8 +83,12 @@ export async function search(text: string, application: SearchDependencies): Pro
   if (UUID.test(text) || BEGINNING_OF_TOKEN.test(text))
     return { customers: [], subnets: [], things: await numbered(text, application) };
   const list = text.replace(/-(?:BLACKHOLE|SRC_WHITELIST)$/i, '').replace(/^Svc-/i, '');
-  const [customers, things] = await Promise.all([customerNames(list, application), named(text, application)]);
-  return { customers: customers.slice(0, HITS_MAX), subnets: [], things };
+  const [customers, things, events] = await Promise.all([
+    customerNames(list, application),
+    named(text, application),
+    POSITION.test(text) ? eventAt(BigInt(text), application) : [],
+  ]);
+  return { customers: customers.slice(0, HITS_MAX), subnets: [], things: [...things, ...events] };
 }
 
 /** Requests that were neither rejected nor removed; the newest first. */
@@ -129,6 +136,11 @@ async function named(text: string, { views }: SearchDependencies): Promise<reado
     accounts.map(({ name }) => ({ kind: 'account', name })),
   ];
   return found.flatMap((things) => things.filter(isMeant).slice(0, HITS_MAX));
+}
+
+async function eventAt(position: bigint, application: SearchDependencies): Promise<readonly FoundThing[]> {
+  const event = await showEvent(position, application);
+  return event === undefined ? [] : [{ kind: 'event', position, name: `${position} ${event.type}` }];
 }
 
 /** The addresses that a text names: one, or a CIDR; undefined for any other text. */

@@ -137,4 +137,16 @@ test('a name finds regions, routers and accounts, too; a number what has it', as
   assert.equal(await kinds(application.ids.uuid()), []);
 });
 
+test('digits find the event at this position, beside whose name holds them', async ({ application }) => {
+  const end = await application.store.end();
+  const [region] = (await search('1', application)).things;
+  assert.equal(region, { kind: 'event', position: 1n, name: '1 RegionNameReserved' });
+  assert.equal((await search(String(end + 1n), application)).things, []);
+  assert.equal((await search('9'.repeat(30), application)).things, []);
+  assert.not(isRefusal(await createCustomer({ name: `Line ${end}`, settings: {} }, context, application)));
+  await application.catchUp();
+  const { customers, things } = await search(String(end), application);
+  assert.equal([customers.map(({ name }) => name), things.map(({ kind }) => kind)], [[`Line ${end}`], ['event']]);
+});
+
 test.run();

@@ -60,6 +60,8 @@ function thingAt(thing: FoundThing): string {
       return `/admin/whitelist/${thing.requestId}`;
     case 'token':
       return `/admin/customers/${thing.customerId}/tokens`;
+    case 'event':
+      return `/admin/events/${thing.position}`;
   }
 }
 
@@ -70,6 +72,7 @@ const KINDS: Readonly<Record<FoundThing['kind'], string>> = {
   commit: 'commit',
   request: 'whitelist request',
   token: 'token',
+  event: 'event',
 };
 
 const THING_COLUMNS: readonly Column<FoundThing>[] = [
@@ -132,7 +135,7 @@ function AddressState({ address }: Pick<SubnetHit, 'address'>): JSX.Element {
 export function searchPage(text: string, { customers, subnets, things }: SearchHits): Page {
   const empty =
     text === ''
-      ? 'An address or CIDR finds the subnets that hold it, and the whitelist requests for it; a name finds customers, regions, routers and accounts; a number finds the commit, the whitelist request or the token that has it.'
+      ? 'An address or CIDR finds the subnets that hold it, and the whitelist requests for it; a name finds customers, regions, routers and accounts; a number finds the commit, the whitelist request or the token that has it, or the event at this position.'
       : 'Nothing has this: no subnet holds it as an address or CIDR, no whitelist request is for it, no name holds it, and nothing has it as its number.';
   const isNothing = customers.length + subnets.length + things.length === 0;
   return {
