@@ -2,6 +2,7 @@ import { render } from 'preact-render-to-string';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ensureAsset } from '../../../../../src/application/worker-pools/assets.ts';
+import type { PoolUsage } from '../../../../../src/application/worker-pools/pool-usage.ts';
 import { ensurePool } from '../../../../../src/application/worker-pools/pools.ts';
 import { addScopeWorkerPool, createScope } from '../../../../../src/application/worker-pools/scopes.ts';
 import { checkAsset, givenPool } from '../../../../../src/domain/worker-pools/documents.ts';
@@ -197,6 +198,23 @@ test('a pool called new has its page like any other; where there is none, links 
   assert.is((await client.post('/admin/worker-pools/new/delete', {})).status, 303);
 });
 
+/** Of a pool with a target of ten hours. */
+function usage(hours: number, projected: number): PoolUsage {
+  return {
+    worker_pool: 'small',
+    month: '2026-11',
+    used_seconds: hours * 3600,
+    projected_seconds: projected * 3600,
+    target_max_seconds_per_month: 36_000,
+    running_instances: 0,
+    scopes: [],
+  };
+}
+
+function over(shown: string): string {
+  return `<span class="badge warn"><span aria-hidden="true">▲</span> ${shown}</span>`;
+}
+
 test('what is used beyond its target stands out: of a pool, of what its month comes to, of a scope', async ({
   pages: { application },
 }) => {
@@ -205,25 +223,11 @@ test('what is used beyond its target stands out: of a pool, of what its month co
   const scope = await views.scopes.get('builds');
   assert.ok(pool !== undefined && scope !== undefined);
   if (pool === undefined || scope === undefined) return;
-  const account = (hours: number, projected: number) => ({
-    used_seconds: hours * 3600,
-    projected_seconds: projected * 3600,
-    target_max_seconds_per_month: 36_000,
-  });
-  const usage = (hours: number, projected: number) =>
-    ({
-      ...account(hours, projected),
-      worker_pool: 'small',
-      month: '2026-11',
-      running_instances: 0,
-      scopes: [],
-    }) as const;
   const query = listQueryOf({}, 'pool');
   const listed = (hours: number) => {
     const rows = [{ pool, usage: usage(hours, hours) }];
     return render(poolListPage({ architectures: [], rows, query, mayWrite: false }).body);
   };
-  const over = (shown: string) => `<span class="badge warn"><span aria-hidden="true">▲</span> ${shown}</span>`;
   assert.not.match(listed(10), 'badge warn');
   assert.match(listed(12.5), over('12.5 of 10.0'));
   const now = clock.now();
