@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createKeyedMutex } from '../../../src/concurrency/keyed-mutex.ts';
 import { problemOfSignature } from './aws-signature.ts';
 import { problemOfForm } from './ec2-checks.ts';
 import type { Ec2Parameter, Moto } from './moto.ts';
@@ -51,6 +52,7 @@ export async function startEc2Proxy(
   const interrupted = new Set<string>();
   const ended = new Set<string>();
   const requests: { action: string; form: URLSearchParams }[] = [];
+  const turns = createKeyedMutex();
   let [callsLeft, isDead, hiddenReads, page] = [Number.POSITIVE_INFINITY, false, 0, 0];
 
   const server = createServer((request, response) => {
@@ -134,7 +136,12 @@ export async function startEc2Proxy(
     return answer;
   }
 
-  async function forward(request: IncomingMessage, action: string, form: URLSearchParams): Promise<Answer> {
+  /** moto looks and writes in two steps, so that two calls at once can make two templates of one name; EC2's calls are whole. */
+  function forward(request: IncomingMessage, action: string, form: URLSearchParams): Promise<Answer> {
+    return turns.take('moto', new AbortController().signal, () => askMoto(request, action, form));
+  }
+
+  async function askMoto(request: IncomingMessage, action: string, form: URLSearchParams): Promise<Answer> {
     const sent = forMoto(action, form, page);
     const answer = await fetch(moto.url, {
       method: 'POST',
