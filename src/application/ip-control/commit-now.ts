@@ -96,8 +96,9 @@ export async function commitNow(
       isRequested ||= answer.events.length > 0;
       const open = answer.state.commits.get(commitKey(regionId, list));
       if (open === undefined) return { status: 'success', isRequested };
-      // A deployment that was under way before says nothing of what came after it was requested.
-      const isOurs = open.revision >= asked;
+      // A deployment that was under way before says nothing of what came after it was requested; a slow one that needs no other has all.
+      const hasAll = open.steps > 0 && answer.events.length === 0;
+      const isOurs = open.revision >= asked || hasAll;
       const ended = await (isOurs ? watch.settled : watch.settledOrSlow)(open.commitSetId, open.attempt, over.signal);
       if (ended === undefined) return { status: 'in_progress', isRequested };
       if (isOurs && (ended === 'success' || ended === 'failed')) return { status: ended, isRequested };

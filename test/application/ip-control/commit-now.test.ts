@@ -24,6 +24,7 @@ type Application = Awaited<ReturnType<typeof openApplication>>;
 
 const test = suite<{ application: Application }>('a commit now');
 const context = { actor: 'token:t1', requestId: 'request-1' };
+const LOOKS_MAX = 100;
 
 /** A customer with a change, and a deployment that happens when the test says so; what the watch is not given at once is left out. */
 async function openApplication(isLeftOut: LeavesOut = () => false) {
@@ -31,6 +32,15 @@ async function openApplication(isLeftOut: LeavesOut = () => false) {
   await log.append('customer-7', registered(), assigned(1, '192.0.2.0/24'), assigned(2, '198.51.100.0/24', 2));
   const customers = openAggregate(customerDecider, log.dependencies());
   const watch = await openCommitWatch(leavingOut(log.store, isLeftOut), log.log);
+  let looks = 0;
+  // One that never rests would stand still with everything else: it is thrown out.
+  const counted: CommitWatch = {
+    ...watch,
+    settledOrSlow: (...attempt) => {
+      if ((looks += 1) > LOOKS_MAX) throw new Error('the same deployment is looked at again and again');
+      return watch.settledOrSlow(...attempt);
+    },
+  };
   const stop = new AbortController();
   const watching = watch.run(stop.signal);
   const change = async (text: string): Promise<void> => {
@@ -41,7 +51,7 @@ async function openApplication(isLeftOut: LeavesOut = () => false) {
     commitNow(
       { customerId: 7, regionId, list: 'BLACKHOLE', reason: 'synchronous', timeoutMilliseconds: 60_000 },
       context,
-      { customers, watch, clock: log.clock, ids: systemIds },
+      { customers, watch: counted, clock: log.clock, ids: systemIds },
     );
   return {
     log,
@@ -53,7 +63,7 @@ async function openApplication(isLeftOut: LeavesOut = () => false) {
     commitRegions: (...regionIds: readonly number[]) =>
       commitRegionsNow({ customerId: 7, regionIds, timeoutMilliseconds: 60_000 }, context, {
         customers,
-        watch,
+        watch: counted,
         clock: log.clock,
         ids: systemIds,
       }),
@@ -306,6 +316,22 @@ test('what is still coming in slices when the time is up is in progress', async 
   await hasJoined();
   await application.log.clock.advance({ seconds: 60 });
   assert.is(await committing, 'in_progress');
+});
+
+test('one that is slow already, and carries all that is pending, is waited for to its end', async ({ application }) => {
+  await application.change('192.0.2.1');
+  const asked = application.commit();
+  const open = await application.deploying();
+  await application.customers.handle(7, recordSlice(1, 3, open), context);
+  await hasJoined();
+  const ends = Promise.allSettled([asked, application.commit()]);
+  await hasJoined();
+  await application.settle(open, true);
+  assert.equal(await ends, [
+    { status: 'fulfilled', value: 'success' },
+    { status: 'fulfilled', value: 'success' },
+  ]);
+  assert.is((await application.log.events('customer-7')).filter(({ type }) => type === 'CommitRequested').length, 1);
 });
 
 test.run();
