@@ -155,4 +155,33 @@ test('where all routers answer in time nothing but the request and the outcome i
   await processes.stop();
 });
 
+test('a change that comes while slices of its list wait for those of another goes on with them', async ({
+  application,
+}) => {
+  const other = registered();
+  if (other.type !== 'CustomerRegistered') throw new Error('a customer is registered first');
+  await application.log.append(
+    'customer-8',
+    { ...other, data: { ...other.data, customerId: 8, listName: 'OTHER' } },
+    assigned(2, '198.51.100.0/24'),
+  );
+  // The fourth slice of the other one hangs.
+  application.behave('core1', 'narrow thrice');
+  const processes = await application.start();
+  await application.ask(disable(ranges(...SCATTERED.map((text) => text.replace('192.0.2', '198.51.100')))), 8);
+  await processes.pass(6);
+  await application.ask(disable(ranges(...SCATTERED)));
+  await processes.pass(8);
+  assert.ok((await application.history()).includes('CommitSliceDeployed'), 'it waits for its first slice');
+  await application.ask(enable(one('192.0.2.0')));
+  await processes.pass(8);
+  assert.is((await application.history()).filter((type) => type === 'CommitRequested').length, 2);
+  application.behave('core1', 'narrow');
+  await processes.pass(120);
+  assert.is(application.held('core1')['Svc-OTHER-BLACKHOLE']?.length, 90);
+  assert.is(application.held('core1')[LIST]?.length, 89);
+  assert.is((await application.history()).at(-1), 'CommitCompleted');
+  await processes.stop();
+});
+
 test.run();

@@ -42,10 +42,13 @@ export type Memory = Readonly<{
   /** By router. */
   paces: Map<string, Pace>;
   /** The newest push of a list to a router, by its turn, until it is over. */
-  running: Map<string, Promise<Tried | Sliced | undefined>>;
+  running: Map<string, Running>;
   /** By customer and list. */
   texts: KnownTexts;
 }>;
+
+/** A push that waits for its turn, or has it; `result` as soon as it has had it. */
+type Running = { result?: Tried | Sliced | undefined };
 
 const REMEMBERED_MAX = 10_000;
 
@@ -120,21 +123,26 @@ function pushInTurn(
   const { regionId, customerId, step } = data;
   const turn = listTurn(regionId, push.list, router.router);
   const before = running.get(turn);
+  const own: Running = {};
+  const pushed = async (): Promise<Tried | Sliced | undefined> => {
+    // Another attempt has just waited for it in vain, and this one with it. One that waits for the turn of its slice still comes after this one.
+    if (before?.result !== undefined && isInVain(before.result)) return before.result;
+    if (carriedBy((await customers.state(customerId)).state, data) === undefined) return undefined;
+    return pushTo(router, push, dependencies, paceOf(paces, `${regionId}/${router.router}`), signal);
+  };
   const inTurn = (): Promise<Tried | Sliced | undefined> =>
-    turns.take(turn, signal, async () => {
-      const ended = await before?.catch(() => undefined);
-      // Another attempt has just waited for it in vain, and this one with it.
-      if (ended !== undefined && !isSliced(ended) && ended.code === 'timed-out') return ended;
-      if (carriedBy((await customers.state(customerId)).state, data) === undefined) return undefined;
-      return pushTo(router, push, dependencies, paceOf(paces, `${regionId}/${router.router}`), signal);
-    });
+    turns.take(turn, signal, async () => (own.result = await pushed()));
   const pushing = step === 0 ? inTurn() : turns.take(sliceTurn(regionId, router.router), signal, inTurn);
-  running.set(turn, pushing);
+  running.set(turn, own);
   const forget = (): void => {
-    if (running.get(turn) === pushing) running.delete(turn);
+    if (running.get(turn) === own) running.delete(turn);
   };
   pushing.then(forget, forget);
   return pushing;
+}
+
+function isInVain(result: Tried | Sliced): boolean {
+  return !isSliced(result) && result.code === 'timed-out';
 }
 
 function paceOf(paces: Map<string, Pace>, router: string): Pace {
