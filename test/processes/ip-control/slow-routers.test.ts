@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { isRefusal } from '../../../src/kernel/decider.ts';
@@ -181,6 +183,30 @@ test('a change that comes while slices of its list wait for those of another goe
   assert.is(application.held('core1')['Svc-OTHER-BLACKHOLE']?.length, 90);
   assert.is(application.held('core1')[LIST]?.length, 89);
   assert.is((await application.history()).at(-1), 'CommitCompleted');
+  await processes.stop();
+});
+
+test('a router that was found to hold an older list, though it did not answer, has not taken the newer one', async ({
+  application,
+}) => {
+  const processes = await application.start();
+  application.behave('core3', 'narrow thrice');
+  for (const last of [1, 3, 5]) {
+    await application.ask(disable(one(`192.0.2.${last}`)));
+    await processes.pass(8);
+  }
+  // From now on it does not answer to changes.
+  await application.ask(disable(one('192.0.2.7')));
+  await processes.pass(8);
+  await application.ask(disable(one('192.0.2.9')));
+  await processes.pass(8);
+  const older = ['192.0.2.1/32', '192.0.2.3/32', '192.0.2.5/32', '192.0.2.7/32'];
+  assert.equal(application.held('core1'), { [LIST]: [...older, '192.0.2.9/32'] });
+  writeFileSync(join(application.log.folder, 'core3', LIST), older.map((prefix) => `${prefix}\n`).join(''));
+  application.behave('core3', 'fine');
+  await processes.pass(25);
+  assert.is((await application.history()).at(-1), 'CommitCompleted');
+  assert.equal(application.held('core3'), application.held('core1'));
   await processes.stop();
 });
 

@@ -141,8 +141,9 @@ function pushInTurn(
   return pushing;
 }
 
+/** One that holds the older list after all has been heard from. */
 function isInVain(result: Tried | Sliced): boolean {
-  return !isSliced(result) && result.code === 'timed-out';
+  return !isSliced(result) && result.code === 'timed-out' && result.outcome.result !== 'confirmed';
 }
 
 function paceOf(paces: Map<string, Pace>, router: string): Pace {
