@@ -57,9 +57,9 @@ export class AttemptPushes {
       settings: settingsOf(router),
       over: this.#whenOver(pushing, (result) => (pushed.result = result)),
     };
-    // The caller that waits for the push gets its failure; perhaps no caller waits any more.
-    pushed.over.catch(() => undefined);
     this.#pushed.set(router.router, pushed);
+    // The caller that waits for the push gets its failure; perhaps no caller waits any more.
+    pushed.over.catch(() => this.#forget(router.router, pushed));
     return pushed;
   }
 
@@ -67,6 +67,11 @@ export class AttemptPushes {
     const result = await pushing;
     keep(result);
     if (result === undefined) this.#isOvertaken = true;
+  }
+
+  /** One that could not be made (the store was away) has not failed on the router: the step that is taken again makes it again. */
+  #forget(router: string, pushed: Pushed): void {
+    if (this.#pushed.get(router) === pushed) this.#pushed.delete(router);
   }
 
   #coalesce(routers: readonly RegionRouter[]): Step {
