@@ -108,7 +108,7 @@ async function deploy(
   }
   warnOfKept(fields, step.outcomes, log);
   await recordSaving({ regionId, region: names.region, list: name, requestId: duty.id }, step.outcomes, dependencies);
-  // A router that has been brought up to date meanwhile counts.
+  // A router that has been brought up to date meanwhile, or has come to the region, counts.
   await record(push, fields, asCounted(step, (await regions.state(regionId)).state), dependencies);
 }
 
@@ -193,7 +193,8 @@ async function record(
 }
 
 /** Says of each outcome whether the commit has to wait for its router, as the region is now; it waits for no slow one that it need not wait for. */
-function asCounted({ outcomes, sliced, late }: Step, region: RegionState): Step {
+function asCounted(step: Step, region: RegionState): Step {
+  const { outcomes, sliced, late } = step;
   const phases = new Map(routersOf(region).map(({ router, phase }) => [router, phase]));
   const isLate = (router: string): boolean => phases.get(router) === 'catching-up';
   const slow = [
@@ -207,8 +208,15 @@ function asCounted({ outcomes, sliced, late }: Step, region: RegionState): Step 
       outcome.result !== 'skipped' && isLate(outcome.router) ? { ...outcome, counts: false } : outcome,
     ),
     sliced: sliced.filter(({ router }) => !isLate(router)),
-    late: late.filter((router) => !isLate(router)),
+    late: [...late.filter((router) => !isLate(router)), ...notAsked(step, region)],
   };
+}
+
+/** Routers that count now and were passed over, or not there, when the step began: the next one asks them. */
+function notAsked({ outcomes, sliced, late }: Step, region: RegionState): readonly string[] {
+  const pushed = outcomes.filter(({ result }) => result !== 'skipped');
+  const asked = new Set([...late, ...[...pushed, ...sliced].map(({ router }) => router)]);
+  return routersOf(region).flatMap(({ router, phase }) => (phase === 'enabled' && !asked.has(router) ? [router] : []));
 }
 
 /** The blocks that the last completed commit of the list put on routers. */

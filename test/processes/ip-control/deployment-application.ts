@@ -9,6 +9,7 @@ import { type Config, readConfig } from '../../../src/config.ts';
 import { isRefusal } from '../../../src/kernel/decider.ts';
 import { openAggregates, openViews, wireProcesses } from '../../../src/main/contexts.ts';
 import { openRouterDrivers } from '../../../src/main/router-drivers.ts';
+import type { Clock } from '../../../src/ports/clock.ts';
 import { type RouterDriver, RouterFailure } from '../../../src/ports/routers.ts';
 import type { WebhookRequest, WebhookResult, WebhookSender } from '../../../src/ports/webhooks.ts';
 import { openProjector } from '../../../src/projections/engine/projector.ts';
@@ -18,8 +19,8 @@ import { type EmbeddedLog, openEmbeddedLog } from '../../support/stores/embedded
 /** Turns of the event loop in which nothing happens. */
 const QUIET_TURNS = 25;
 
-/** How a router behaves: as it should, refusing, silent until it is told to stop, unable to save what it holds, or taking ten new entries at a time (three times, and silent then). */
-export type Behaviour = 'fine' | 'refusing' | 'silent' | 'forgetful' | 'narrow' | 'narrow thrice';
+/** How a router behaves: as it should, ten seconds late, refusing, silent until it is told to stop, unable to save what it holds, or taking ten new entries at a time (three times, and silent then). */
+export type Behaviour = 'fine' | 'late' | 'refusing' | 'silent' | 'forgetful' | 'narrow' | 'narrow thrice';
 
 const NARROW = 10;
 
@@ -97,7 +98,7 @@ export async function openDeploymentApplication(
       const processes = await startProcesses(log, config, {
         aggregates,
         secrets,
-        driverOf: (name, driver) => behaving(name, driver, behaviours, changes, busy),
+        driverOf: (name, driver) => behaving(name, driver, behaviours, changes, busy, log.clock),
         openRouter,
         busy,
         send: async (request, signal) => {
@@ -226,6 +227,7 @@ function behaving(
   behaviours: ReadonlyMap<string, Behaviour>,
   changes: string[],
   busy: { routers: number },
+  clock: Clock,
 ): RouterDriver {
   const working = async <T>(work: Promise<T>): Promise<T> => {
     busy.routers += 1;
@@ -239,6 +241,7 @@ function behaving(
     const behaviour = behaviours.get(name) ?? 'fine';
     if (behaviour === 'refusing') throw new RouterFailure('unreachable', `${name} is down`);
     if (behaviour === 'silent') await untilAborted(signal);
+    if (behaviour === 'late') await clock.wait(10_000);
   };
   const save = async (signal: AbortSignal): Promise<void> => {
     await before(signal);

@@ -102,6 +102,36 @@ test('as long as it is not up to date, commits are pushed to it and do not wait 
   await processes.stop();
 });
 
+test('a router that is enabled while a commit which has passed it over is under way has its list when the commit is complete', async ({
+  application,
+}) => {
+  const processes = await application.start();
+  await askRegion(application, { type: 'DisableRouter', data: { router: 'core2' } });
+  application.behave('core1', 'late');
+  await deploy(application, 'c1', '192.0.2.1');
+  await processes.settle();
+  await askRegion(application, { type: 'EnableRouter', data: { router: 'core2' } });
+  await processes.settle();
+  await processes.pass(60);
+  assert.is((await application.history()).at(-1), 'CommitCompleted');
+  assert.equal(application.held('core2'), { [LIST]: ['192.0.2.1/32'] });
+  await processes.stop();
+});
+
+test('a router that is added while a commit is under way has its list when the commit is complete', async ({
+  application,
+}) => {
+  const processes = await application.start();
+  for (const router of ['core1', 'core2']) application.behave(router, 'late');
+  await deploy(application, 'c1', '192.0.2.1');
+  await processes.settle();
+  await application.addRouter('core3');
+  await processes.pass(60);
+  assert.is((await application.history()).at(-1), 'CommitCompleted');
+  assert.equal(application.held('core3'), { [LIST]: ['192.0.2.1/32'] });
+  await processes.stop();
+});
+
 test('what changed since the last commit is not pushed by bringing a router up to date', async ({ application }) => {
   const processes = await application.start();
   await deploy(application, 'c1', '192.0.2.1');
