@@ -9,6 +9,8 @@ export type RegionRouter = Router &
   Readonly<{
     /** `disabled`: passed over. `catching-up`: enabled, and not up to date yet. Commits are complete without either. */
     phase: 'enabled' | 'catching-up' | 'disabled';
+    /** The revision of the event that added it, or enabled it last: what it was seen to hold before that says nothing. */
+    since: bigint;
     /** Whether drift is put right. */
     repair: boolean;
     /** Lists that were found to be other than they should, with the SHA-256 of what was found. */
@@ -34,7 +36,7 @@ export type CreatedRegion = Readonly<{
 export type RegionState = Readonly<{ phase: 'absent' }> | CreatedRegion;
 
 /** The state after an event. */
-export function evolveRegion(state: RegionState, event: RegionEvent): RegionState {
+export function evolveRegion(state: RegionState, event: RegionEvent & Readonly<{ revision: bigint }>): RegionState {
   if (event.type === 'RegionCreated') {
     return { phase: 'created', ...event.data, deployPolicy: 'each', routers: new Map(), isBeingRemoved: false };
   }
@@ -48,7 +50,7 @@ export function evolveRegion(state: RegionState, event: RegionEvent): RegionStat
       return { ...state, deployPolicy: event.data.deployPolicy };
     case 'RouterAdded': {
       const { router, driver, options } = event.data;
-      const added: RegionRouter = { ...NEW_ROUTER, router, driver, options };
+      const added: RegionRouter = { ...NEW_ROUTER, router, driver, options, since: event.revision };
       return { ...state, routers: new Map(state.routers).set(router, added) };
     }
     case 'RouterRemoved': {
@@ -98,7 +100,10 @@ type RouterEvent = Exclude<
   }
 >;
 
-function evolveRouter(router: RegionRouter, { type, data }: RouterEvent): RegionRouter {
+function evolveRouter(
+  router: RegionRouter,
+  { type, data, revision }: RouterEvent & Readonly<{ revision: bigint }>,
+): RegionRouter {
   switch (type) {
     case 'RouterRepairChosen':
       return { ...router, repair: data.repair };
@@ -110,7 +115,7 @@ function evolveRouter(router: RegionRouter, { type, data }: RouterEvent): Region
     case 'RouterDisabled':
       return { ...router, phase: 'disabled' };
     case 'RouterEnabled':
-      return { ...router, phase: 'catching-up' };
+      return { ...router, phase: 'catching-up', since: revision };
     case 'RouterCaughtUp':
       return { ...router, phase: 'enabled' };
     case 'RouterCheckRequested':

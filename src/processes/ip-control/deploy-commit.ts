@@ -10,7 +10,7 @@ import { isRefusal } from '../../kernel/decider.ts';
 import type { Duty, Perform, Process } from '../../kernel/process.ts';
 import { streamId } from '../../kernel/stream-name.ts';
 import type { Log } from '../../ports/log.ts';
-import type { Step } from './pushing/attempt-pushes.ts';
+import { identityOf, type Step } from './pushing/attempt-pushes.ts';
 import {
   carriedBy,
   type DeployCommitDependencies,
@@ -108,8 +108,8 @@ async function deploy(
   }
   warnOfKept(fields, step.outcomes, log);
   await recordSaving({ regionId, region: names.region, list: name, requestId: duty.id }, step.outcomes, dependencies);
-  // A router that has been brought up to date meanwhile, or has come to the region, counts.
-  await record(push, fields, asCounted(step, (await regions.state(regionId)).state), dependencies);
+  // A router that has been brought up to date meanwhile, or has come to the region, counts as it is now.
+  await record(push, fields, asCounted(step, region, (await regions.state(regionId)).state), dependencies);
 }
 
 /** Says which routers could not save what they hold now, and which of those that could not before have. */
@@ -192,8 +192,8 @@ async function record(
   });
 }
 
-/** Says of each outcome whether the commit has to wait for its router, as the region is now; it waits for no slow one that it need not wait for. */
-function asCounted(step: Step, region: RegionState): Step {
+/** Says of each outcome whether the commit has to wait for its router, as the region is now and was `before`; it waits for no slow one that it need not wait for. */
+function asCounted(step: Step, before: RegionState, region: RegionState): Step {
   const { outcomes, sliced, late } = step;
   const phases = new Map(routersOf(region).map(({ router, phase }) => [router, phase]));
   const isLate = (router: string): boolean => phases.get(router) === 'catching-up';
@@ -208,15 +208,19 @@ function asCounted(step: Step, region: RegionState): Step {
       outcome.result !== 'skipped' && isLate(outcome.router) ? { ...outcome, counts: false } : outcome,
     ),
     sliced: sliced.filter(({ router }) => !isLate(router)),
-    late: [...late.filter((router) => !isLate(router)), ...notAsked(step, region)],
+    late: [...new Set([...late.filter((router) => !isLate(router)), ...notAsked(step, before, region)])],
   };
 }
 
-/** Routers that count now and were passed over, or not there, when the step began: the next one asks them. */
-function notAsked({ outcomes, sliced, late }: Step, region: RegionState): readonly string[] {
+/** Routers that count now and were passed over, not there, or others than they are now, when the step began: the next one asks them. */
+function notAsked({ outcomes, sliced, late }: Step, before: RegionState, now: RegionState): readonly string[] {
   const pushed = outcomes.filter(({ result }) => result !== 'skipped');
   const asked = new Set([...late, ...[...pushed, ...sliced].map(({ router }) => router)]);
-  return routersOf(region).flatMap(({ router, phase }) => (phase === 'enabled' && !asked.has(router) ? [router] : []));
+  const known = new Map(routersOf(before).map((router) => [router.router, identityOf(router)]));
+  return routersOf(now)
+    .filter(({ phase }) => phase === 'enabled')
+    .filter((router) => !asked.has(router.router) || known.get(router.router) !== identityOf(router))
+    .map(({ router }) => router);
 }
 
 /** The blocks that the last completed commit of the list put on routers. */

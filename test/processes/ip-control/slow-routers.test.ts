@@ -1,7 +1,8 @@
-import { writeFileSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import type { RegionCommand } from '../../../src/commands/ip-control/region.ts';
 import { isRefusal } from '../../../src/kernel/decider.ts';
 import { assigned, disable, enable, one, ranges, registered } from '../../commands/ip-control/customer-examples.ts';
 import { type DeploymentApplication, openDeploymentApplication } from './deployment-application.ts';
@@ -207,6 +208,30 @@ test('a router that was found to hold an older list, though it did not answer, h
   await processes.pass(25);
   assert.is((await application.history()).at(-1), 'CommitCompleted');
   assert.equal(application.held('core3'), application.held('core1'));
+  await processes.stop();
+});
+
+test('a router that is disabled, set up anew and enabled between two slices of another is asked again', async ({
+  application,
+}) => {
+  const region = async (command: RegionCommand): Promise<void> => {
+    assert.not.ok(isRefusal(await application.regions.handle(1, command, { actor: 'admin:test', requestId: 'test' })));
+  };
+  application.behave('core1', 'narrow thrice');
+  const processes = await application.start();
+  await application.ask(disable(ranges(...SCATTERED)));
+  await processes.pass(6);
+  assert.is(application.held('core2')[LIST]?.length, 90);
+  await region({ type: 'DisableRouter', data: { router: 'core2' } });
+  await processes.settle();
+  rmSync(join(application.log.folder, 'core2', LIST));
+  await region({ type: 'EnableRouter', data: { router: 'core2' } });
+  await processes.settle();
+  assert.is((await application.history('region-1')).at(-1), 'RouterCaughtUp');
+  application.behave('core1', 'narrow');
+  await processes.pass(60);
+  assert.is((await application.history()).at(-1), 'CommitCompleted');
+  assert.is(application.held('core2')[LIST]?.length, 90);
   await processes.stop();
 });
 

@@ -16,7 +16,7 @@ export type Step = Readonly<{
 /** Makes one router hold the list, or brings it nearer to that; `undefined` when the attempt is no longer under way. */
 export type PushRouter = (router: RegionRouter) => Promise<Tried | Sliced | undefined>;
 
-type Pushed = { readonly settings: string; readonly over: Promise<void>; result?: Tried | Sliced | undefined };
+type Pushed = { readonly identity: string; readonly over: Promise<void>; result?: Tried | Sliced | undefined };
 
 /** From the first router's outcome on, the others have this long until it counts as slow; never more than a quarter of a push's time. */
 const PATIENCE_MILLISECONDS = 2000;
@@ -45,16 +45,16 @@ export class AttemptPushes {
     return this.#isOvertaken ? undefined : this.#coalesce(routers);
   }
 
-  /** One that was configured again meanwhile has given no outcome yet. */
+  /** One that was configured or enabled again meanwhile has given no outcome yet. */
   #isToBePushed(router: RegionRouter): boolean {
     const known = this.#pushed.get(router.router);
-    return known === undefined || known.settings !== settingsOf(router);
+    return known === undefined || known.identity !== identityOf(router);
   }
 
   #start(router: RegionRouter, push: PushRouter): Pushed {
     const pushing = push(router);
     const pushed: Pushed = {
-      settings: settingsOf(router),
+      identity: identityOf(router),
       over: this.#whenOver(pushing, (result) => (pushed.result = result)),
     };
     this.#pushed.set(router.router, pushed);
@@ -90,8 +90,9 @@ export class AttemptPushes {
   }
 }
 
-function settingsOf({ driver, options }: RegionRouter): string {
-  return JSON.stringify([driver, options]);
+/** As which router it is asked: what it has said before it was configured or enabled again says nothing of it as it is now. */
+export function identityOf({ driver, options, since }: RegionRouter): string {
+  return JSON.stringify([driver, options, String(since)]);
 }
 
 function isOpen({ result }: Pushed): boolean {
