@@ -274,6 +274,24 @@ test('with an interval of zero nobody looks', async () => {
 
 // Checks that are asked for, and lists that belong to nobody
 
+test('a router that is disabled, and has its lists taken off, in the middle of a look gets none of them back', async ({
+  application,
+}) => {
+  const processes = await application.start();
+  await deploy(application, 'c1', '192.0.2.1');
+  await processes.settle();
+  application.behave('core2', 'late');
+  const check = { type: 'RequestRouterCheck', data: { router: 'core2', checkId: 'k1', prune: false } } as const;
+  await askRegion(application, check);
+  await processes.pass(15);
+  await askRegion(application, { type: 'DisableRouter', data: { router: 'core2' } });
+  rmSync(join(application.log.folder, 'core2', LIST));
+  await processes.pass(120);
+  assert.equal(application.held('core2'), {});
+  assert.equal(await happened(application), ['RouterCheckRequested', 'RouterDisabled', 'RouterChecked']);
+  await processes.stop();
+});
+
 test('a check that is asked for is made at once, and lists of nobody are told and left', async ({ application }) => {
   const processes = await application.start();
   await deploy(application, 'c1', '192.0.2.1');

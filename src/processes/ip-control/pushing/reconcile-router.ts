@@ -40,6 +40,7 @@ import {
   isUnreadable,
   callRouter,
 } from './router-calls.ts';
+import { requireUnchanged, RouterChanged, routerOf } from './same-router.ts';
 import { WantedList } from './wanted-list.ts';
 
 export type ReconcileDependencies = Readonly<{
@@ -99,7 +100,7 @@ export async function reconcileRouter(
   try {
     await look.run(stop);
   } catch (error) {
-    if (signal.aborted || !(error instanceof RouterFailure)) throw error;
+    if (signal.aborted || !(error instanceof RouterFailure || error instanceof RouterChanged)) throw error;
     look.stoppedBy(error);
   }
   return look.result();
@@ -156,7 +157,7 @@ class Reconciliation {
       await this.#record({ type: 'RecordUnownedLists', data: { router: name, lists: left } });
   }
 
-  stoppedBy(failure: RouterFailure): void {
+  stoppedBy(failure: Error): void {
     this.#isStopped = true;
     this.#problems.push(describeFailure(failure));
   }
@@ -205,7 +206,10 @@ class Reconciliation {
   }
 
   #inTurn(repair: Repair, driver: RouterDriver): Promise<Repair | undefined> {
-    return this.#with.turns.take(this.#turn(repair.list), this.#signal, () => this.#repair(repair, driver));
+    return this.#with.turns.take(this.#turn(repair.list), this.#signal, async () => {
+      await requireUnchanged(this.#regionId, this.#router, this.#with);
+      return this.#repair(repair, driver);
+    });
   }
 
   /** In the list's turn: no commit deploys it meanwhile, and what was wanted a moment ago may no longer be. */
@@ -296,6 +300,7 @@ class Reconciliation {
     await this.#with.turns.take(this.#turn(list), this.#signal, async () => {
       // A customer may have come to have it.
       if ((await ownedLists(this.#with.directory)).has(list)) return;
+      await requireUnchanged(this.#regionId, this.#router, this.#with);
       try {
         await this.#bounded((within) => driver.remove(list, within));
         this.#removed.push(list);
@@ -381,12 +386,3 @@ class Reconciliation {
 
 const NOT_PRUNED = 'the log was restored: lists that it does not know stay until edgeward restore accept';
 const UNREADABLE = '# what is there is no list';
-
-async function routerOf(
-  regionId: number,
-  name: string,
-  { regions }: ReconcileDependencies,
-): Promise<RegionRouter | undefined> {
-  const { state } = await regions.state(regionId);
-  return state.phase === 'created' ? state.routers.get(name) : undefined;
-}
