@@ -6,6 +6,7 @@ import { openCommitWatch } from '../application/ip-control/commit-watch.ts';
 import { commitKey } from '../commands/ip-control/customer-state.ts';
 import type { ListKind } from '../events/ip-control/vocabulary.ts';
 import { isRefusal } from '../kernel/decider.ts';
+import type { Lease } from '../ports/leases.ts';
 import { holding, LEADERS_LEASE, processesLease } from './leadership.ts';
 import { type RouterRunners, type RouterWork, withRouterRunners } from './router-work.ts';
 
@@ -14,9 +15,10 @@ type Commit = Readonly<{ customerId: number; regionId: number; list: ListKind; c
 
 /** A running server deploys what is requested; without one this process does, and keeps servers from doing so meanwhile. */
 export async function commitHereOrThere(commit: Commit, work: RouterWork): Promise<CommitEnd> {
-  const here = (): Promise<CommitEnd> => withRouterRunners(work, (runners) => commitHere(commit, work, runners));
+  const here = (lease: Lease): Promise<CommitEnd> =>
+    holding(lease, () => withRouterRunners(work, lease, (runners) => commitHere(commit, work, runners)));
   const lease = await work.stores.leases.tryAcquire(processesLease(work.stores));
-  if (!('heldBy' in lease)) return holding(lease, here);
+  if (!('heldBy' in lease)) return here(lease);
   const done = new AbortController();
   // The one that leads may be a command, or die while we wait, and there may be no other.
   const instead = work.stores.areShared ? insteadOfOthers(work, done.signal, here) : undefined;
@@ -31,10 +33,10 @@ export async function commitHereOrThere(commit: Commit, work: RouterWork): Promi
 async function insteadOfOthers(
   { stores, log }: RouterWork,
   done: AbortSignal,
-  here: () => Promise<CommitEnd>,
+  here: (lease: Lease) => Promise<CommitEnd>,
 ): Promise<void> {
   try {
-    await holding(await stores.leases.acquire(LEADERS_LEASE, done), here);
+    await here(await stores.leases.acquire(LEADERS_LEASE, done));
   } catch (error) {
     if (!done.aborted) log.warn({ error }, 'the commit could not be deployed by this command');
   }

@@ -9,12 +9,21 @@ export class LeaseLost extends Error {
   override readonly name = 'LeaseLost';
 }
 
-/** Tools with which nothing is recorded, pushed, sent or launched any more from the moment at which the lease can't be relied upon. */
-export function fencedTools(tools: ProcessTools, lease: Pick<Lease, 'name' | 'isHeld'>): ProcessTools {
-  const { aggregates, routerDrivers, sender, openCloud } = tools;
-  const check = (): void => {
+type Held = Pick<Lease, 'name' | 'isHeld'>;
+
+function checkOf(lease: Held): () => void {
+  return () => {
     if (!lease.isHeld()) throw new LeaseLost(`the lease ${lease.name} is held no more: another server goes on`);
   };
+}
+
+/** Tools with which nothing is recorded or pushed any more from the moment at which the lease can't be relied upon. */
+export function fencedRouterTools<T extends Pick<ProcessTools, 'aggregates' | 'routerDrivers'>>(
+  tools: T,
+  lease: Held,
+): T {
+  const { aggregates, routerDrivers } = tools;
+  const check = checkOf(lease);
   return {
     ...tools,
     aggregates: fencedAggregates(aggregates, check),
@@ -22,6 +31,15 @@ export function fencedTools(tools: ProcessTools, lease: Pick<Lease, 'name' | 'is
       ...routerDrivers,
       driverOf: (regionId, router) => fencedDriver(routerDrivers.driverOf(regionId, router), check),
     },
+  };
+}
+
+/** The same, with which nothing is sent or launched either. */
+export function fencedTools(tools: ProcessTools, lease: Held): ProcessTools {
+  const { sender, openCloud } = tools;
+  const check = checkOf(lease);
+  return {
+    ...fencedRouterTools(tools, lease),
     sender: {
       ...sender,
       send: async (request, signal) => {

@@ -54,7 +54,7 @@ export function openRouterChecks(work: RouterWork): RouterChecks {
     const ends =
       'heldBy' in server
         ? await ask(tasks, context)
-        : await holding(server, () => withRouterRunners(work, askAndMaintain));
+        : await holding(server, () => withRouterRunners(work, server, askAndMaintain));
     if (ends.size < tasks.length) {
       // What the reading leaves out is answered as what does not come in time is: its end is in the region's history.
       for await (const page of stores.store.follow(before, AbortSignal.timeout(milliseconds))) {

@@ -2,11 +2,13 @@ import { systemClock } from '../adapters/clock.ts';
 import { systemIds } from '../adapters/ids.ts';
 import { createOpenRouter } from '../adapters/routers/open-router.ts';
 import type { Config } from '../config.ts';
+import type { Lease } from '../ports/leases.ts';
 import type { Log } from '../ports/log.ts';
 import type { DeployCommitDuty } from '../processes/ip-control/deploy-commit.ts';
 import type { KeepRouterDuty } from '../processes/ip-control/router-maintenance.ts';
 import { openProjector } from '../projections/engine/projector.ts';
 import type { Aggregates } from './contexts.ts';
+import { fencedRouterTools } from './fencing.ts';
 import { routerProcesses } from './ip-control.ts';
 import { openRouterDrivers } from './router-drivers.ts';
 import type { Stores } from './stores.ts';
@@ -28,11 +30,18 @@ export type RouterRunners = Readonly<{
 }>;
 
 /**
- * Opens in this process what a server would run, for a command that holds the lease of the processes, and closes it after the work.
+ * Opens in this process what a server would run, for a command that holds the `lease` of the processes, and closes it after the work.
  * Their states are brought up to date in memory only, as they may be another one's to save.
  */
 export async function withRouterRunners<T>(
-  { config, aggregates, stores, beforePushing, log }: RouterWork,
+  {
+    config,
+    aggregates,
+    stores,
+    beforePushing,
+    log,
+  }: Omit<RouterWork, 'stores'> & Readonly<{ stores: Pick<Stores, 'store' | 'readModels' | 'secrets'> }>,
+  lease: Pick<Lease, 'name' | 'isHeld'>,
   work: (runners: RouterRunners) => Promise<T>,
 ): Promise<T> {
   await beforePushing();
@@ -41,7 +50,8 @@ export async function withRouterRunners<T>(
   // The command itself says what has failed.
   const quiet: Log = { ...log, error: log.info };
   const routerDrivers = openRouterDrivers(createOpenRouter({ secrets, clock, ids }));
-  const tools = { config, aggregates, routerDrivers, store, clock, ids };
+  // A command that is suspended may go on when a server has long taken over.
+  const tools = fencedRouterTools({ config, aggregates, routerDrivers, store, clock, ids }, lease);
   const { commits, maintenance } = routerProcesses(config);
   const deploying = commits.wire(readModels, { ...tools, log: quiet });
   const maintaining = maintenance.wire(readModels, { ...tools, log });
