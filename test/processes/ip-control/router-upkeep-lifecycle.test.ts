@@ -325,6 +325,20 @@ test('a check that is asked for is made at once, and lists of nobody are told an
   await processes.stop();
 });
 
+test('a router that is added gets the lists that are on the others when it is looked at', async ({ application }) => {
+  const processes = await application.start();
+  await deploy(application, 'c1', '192.0.2.1');
+  await processes.settle();
+  await application.addRouter('core3');
+  await processes.settle();
+  assert.equal(application.held('core3'), {});
+  const check = { type: 'RequestRouterCheck', data: { router: 'core3', checkId: 'k1', prune: false } } as const;
+  await askRegion(application, check);
+  await processes.settle();
+  assert.equal(application.held('core3'), { [LIST]: ['192.0.2.1/32'] });
+  await processes.stop();
+});
+
 test('pruned, lists of nobody are gone, and only they', async ({ application }) => {
   const processes = await application.start();
   await deploy(application, 'c1', '192.0.2.1');
