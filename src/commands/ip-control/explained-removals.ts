@@ -36,6 +36,8 @@ export class Removals {
   readonly #regionId: number;
   readonly #list: ListKind;
   readonly #requests = new Map<string, AddressRange>();
+  /** Of what is disabled for a time, that of which this was said afterwards. */
+  #terms = RangeSet.empty;
   set = RangeSet.empty;
 
   constructor(regionId: number, list: ListKind) {
@@ -50,14 +52,25 @@ export class Removals {
   }
 
   #blackhole(event: CustomerEvent): RangeSet {
-    if (event.type === 'AddressesEnabled' && this.#isHere(event.data))
-      return this.set.union(changedAddresses(event.data.ranges));
-    if (event.type === 'AddressesDisabled' && this.#isHere(event.data))
+    if (event.type === 'AddressesEnabled' && this.#isHere(event.data)) {
+      const changed = changedAddresses(event.data.ranges);
+      // A time that was said before may have been made longer in the part that is lost.
+      return this.set.union(event.data.because === 'until' ? changed.intersection(this.#terms) : changed);
+    }
+    if (event.type === 'DisabledTermChanged' && this.#isHere(event.data)) this.#withTerm(event.data);
+    if (event.type === 'AddressesDisabled' && this.#isHere(event.data)) {
+      this.#withTerm(event.data);
       return this.set.difference(changedAddresses(event.data.ranges));
+    }
     // None of it is the customer's any more, whatever was disabled in it.
     if (event.type === 'SubnetReleased' && this.#isHere(event.data))
       return this.set.union(RangeSet.of(subnetRange(event.data.cidr)));
     return this.set;
+  }
+
+  #withTerm({ ranges, until }: Readonly<{ ranges: readonly string[]; until?: string | undefined }>): void {
+    const changed = changedAddresses(ranges);
+    this.#terms = until === undefined ? this.#terms.difference(changed) : this.#terms.union(changed);
   }
 
   #whitelist(event: CustomerEvent): RangeSet {

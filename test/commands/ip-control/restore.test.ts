@@ -13,7 +13,22 @@ import { parseRangeTexts } from '../../../src/addresses/range-text.ts';
 import { RangeSet } from '../../../src/addresses/range-set.ts';
 import { cellRanges, combined, modelsOver, runsIn, runsOf } from '../../addresses/naive-model.ts';
 import { specify, stateAfter } from '../../specification.ts';
-import { assigned, block, disable, disabled, enable, enabled, one, registered, released } from './customer-examples.ts';
+import {
+  assigned,
+  block,
+  disable,
+  disabled,
+  disabledFor,
+  enable,
+  enabled,
+  MIDNIGHT,
+  NOON,
+  one,
+  registered,
+  released,
+  termChanged,
+  termEnded,
+} from './customer-examples.ts';
 
 const { given } = specify(directoryDecider);
 
@@ -221,6 +236,15 @@ test('enabling explains, afterwards; before, in another region, or disabled agai
   assert.equal(removals('BLACKHOLE', enabledBefore, [enabled(['192.0.2.2-192.0.2.4'])]), ['192.0.2.2-192.0.2.4']);
   assert.equal(removals('BLACKHOLE', [], [enabled(['192.0.2.2'], 2)]), []);
   assert.equal(removals('BLACKHOLE', [], [enabled(['192.0.2.2-192.0.2.3']), disabled(['192.0.2.2'])]), ['192.0.2.3']);
+});
+
+test('the end of a time explains where the time was said afterwards', () => {
+  const before = [disabledFor(MIDNIGHT, ['192.0.2.1-192.0.2.3'])];
+  assert.equal(removals('BLACKHOLE', before, [termEnded(['192.0.2.1-192.0.2.3'])]), []);
+  const said = [disabledFor(MIDNIGHT, ['192.0.2.9']), termChanged(NOON, ['192.0.2.1'])];
+  const ended = termEnded(['192.0.2.1', '192.0.2.2', '192.0.2.9']);
+  assert.equal(removals('BLACKHOLE', before, [...said, ended]), ['192.0.2.1', '192.0.2.9']);
+  assert.equal(removals('BLACKHOLE', before, [...said, ended, disabled(['192.0.2.9'])]), ['192.0.2.1']);
 });
 
 test('a subnet that is let go explains all of its addresses, whatever the log knew as disabled', () =>

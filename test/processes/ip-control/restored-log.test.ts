@@ -150,6 +150,30 @@ test('an enable from before the backup explains nothing: the address may have be
   assert.is((await application.history()).at(-1), 'CommitCompleted');
 });
 
+test('a time that was said before the backup is over and explains nothing: it may have been made longer; one that was said after it does', async ({
+  application,
+}) => {
+  const minutes = (count: number) => ({
+    until: `2026-11-27T21:${count}:00.000+00:00`,
+    milliseconds: count * 60_000,
+  });
+  const before = await application.start();
+  await commit(application, 'c2', disable(one('192.0.2.17'), false, minutes(10)));
+  await before.settle();
+  await before.stop();
+  lose(application, LIST, '192.0.2.7/32\n192.0.2.17/32\n192.0.2.77/32\n');
+  await restored(application);
+  const processes = await application.start();
+  await commit(application, 'c3', disable(one('192.0.2.19'), false, minutes(11)));
+  await processes.settle();
+  assert.equal(lists(application), [held(7, 17, 19, 77), held(7, 17, 19)]);
+  await processes.pass(20 * 60);
+  assert.equal(lists(application), [held(7, 17, 77), held(7, 17)]);
+  await commit(application, 'c4', enable(one('192.0.2.17')));
+  await processes.settle();
+  assert.equal(lists(application), [held(7, 77), held(7)], 'its customer can still enable it');
+});
+
 test('an address that is disabled once more stays all the time, and is explained from then on', async ({
   application,
 }) => {
