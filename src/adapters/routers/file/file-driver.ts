@@ -3,10 +3,12 @@ import { z } from 'zod';
 import type { CoverText } from '../../../addresses/cover-text.ts';
 import { formatCidr } from '../../../addresses/cidr.ts';
 import { createKeyedMutex } from '../../../concurrency/keyed-mutex.ts';
+import type { Clock } from '../../../ports/clock.ts';
 import { type RouterDriver, RouterFailure } from '../../../ports/routers.ts';
 import { createDriverCalls, createRouterTurns, stoppedInTime } from '../driver-kit/driver-calls.ts';
 import { ourLists, wantedPrefixes } from '../driver-kit/prefix-lists.ts';
 import { defineRouterDriver, MAX_ENTRIES_OPTION, mustBe } from '../driver-kit/router-options.ts';
+import { unlessHung } from './disk-calls.ts';
 import { type ListDirectory, openListDirectory } from './list-directory.ts';
 
 /** Lists are files of their own: many are written at once, so that the disk syncs them together. */
@@ -26,13 +28,14 @@ export const FILE_DRIVER = defineRouterDriver({
   driver: 'file',
   schema: OPTIONS,
   variants: [OPTIONS],
-  open: ({ path }, { ids }) => createFileDriver(path, openListDirectory(path, ids)),
+  open: ({ path }, { ids, clock }) => createFileDriver(path, openListDirectory(path, ids), clock),
 });
 
-function createFileDriver(folder: string, directory: ListDirectory): RouterDriver {
+/** The driver over a directory. @public one whose disk hangs can be tried in no other way */
+export function createFileDriver(folder: string, directory: ListDirectory, clock: Pick<Clock, 'wait'>): RouterDriver {
   const changes = createRouterTurns(AT_ONCE, WAITING);
   const turns = createKeyedMutex();
-  const calls = createDriverCalls();
+  const calls = unlessHung(createDriverCalls(), folder, clock);
   /** One change of a list at a time. */
   const inTurn = <T>(signal: AbortSignal, list: string, work: () => Promise<T>): Promise<T> =>
     changes.take(signal, () => turns.take(list, signal, work).catch((error: unknown) => stopped(error, signal)));
