@@ -30,7 +30,8 @@ const MALFORMED: Problem = { status: 400, message: 'the request body is not vali
 const TOO_LARGE: Problem = { status: 413, message: 'the request body is too large.' };
 
 const BOUNDARY = /; *boundary=(?:"[^"]{1,70}"|[^"; ]{1,70}) *(?:;|$)/i;
-const FIELD_BYTES_MAX = 1_024;
+/** A reason of 500 characters has up to 2,000 bytes. */
+const FIELD_BYTES_MAX = 2_048;
 /** Of the body besides the file: fields, boundaries, part headers. */
 const OTHER_BYTES_MAX = 1024 * 1024;
 /** Enough for every signature that is looked for. */

@@ -139,9 +139,9 @@ test('a file without a byte', async () => {
 
 test('a text that is too long', async () => {
   await isTurnedAway(
-    formBody([region, file, { name: 'ip', value: '1'.repeat(2000) }]),
+    formBody([region, file, { name: 'ip', value: '1'.repeat(2_048) }]),
     422,
-    'must be shorter than 1024 bytes.',
+    'must be shorter than 2048 bytes.',
   );
 });
 

@@ -77,6 +77,34 @@ test('a submission to the source whitelist says why', async () => {
   assert.match(JSON.stringify(submitted?.data), '"reason":"our monitoring","ticket":"NET-9"');
 });
 
+function submit(ip: string, reason: string, ticket: string): Promise<Answer> {
+  const form = formBody([
+    { name: 'reason', value: reason },
+    { name: 'ip', value: ip },
+    { name: 'ticket', value: ticket },
+    { name: 'regions[]', value: 'eu-west' },
+    { name: 'evidence', file: pdf(), fileName: 'contract.pdf' },
+  ]);
+  return api.send('/source-whitelist', form);
+}
+
+test('a reason of a submission has up to 500 characters of any script, and a ticket up to 100', async () => {
+  for (const [at, character] of ['x', 'é', '界', '\u{1F310}'].entries()) {
+    const [reason, ticket] = [character.repeat(500), character.repeat(100)];
+    const { status, text } = await submit(`9.18.8.${at}`, reason, ticket);
+    assert.is(status, 201, text);
+    const { data } = (await edgeward.events()).findLast(({ type }) => type === 'SourceWhitelistSubmitted') ?? {};
+    assert.equal([Object(data).reason, Object(data).ticket], [reason, ticket]);
+    const tooLong = submit(`9.18.9.${at}`, character.repeat(501), ticket);
+    await refuses('must be text of 1 to 500 characters.', 'reason', tooLong);
+    await refuses(
+      'must be text of 1 to 100 characters.',
+      'ticket',
+      submit(`9.18.9.${at}`, reason, character.repeat(101)),
+    );
+  }
+});
+
 test('a reason that is none is refused by its name', async () => {
   const ip = '203.0.113.2';
   await refuses('must be text of 1 to 500 characters.', 'reason', api.post('/ips/disable', { ip, reason: '' }));
