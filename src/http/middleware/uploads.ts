@@ -164,12 +164,13 @@ class UploadReader {
     if (name === file) return this.#blame(name, 'must be a file, with a file name.');
     const kind = Object.hasOwn(fields, name) ? fields[name] : undefined;
     if (kind === undefined) return this.#blame(name, 'is not a known field.');
+    const shown = dotted(name);
     // It was given all the same: what is missing is another matter.
-    if (isTruncated) this.#blame(name, `must be shorter than ${FIELD_BYTES_MAX} bytes.`);
+    if (isTruncated) this.#blame(shown, `must be shorter than ${FIELD_BYTES_MAX} bytes.`);
     const values = this.#fields.get(name);
     if (values === undefined) this.#fields.set(name, [value]);
     else if (kind === 'repeated') values.push(value);
-    else this.#blame(name, 'must be given once.');
+    else this.#blame(shown, 'must be given once.');
   }
 
   #openFile(name: string | undefined, stream: Readable, fileName: string | undefined): void {
@@ -181,7 +182,8 @@ class UploadReader {
     if (this.#isOver) return void stream.resume();
     if (name !== form.file) {
       const isText = name !== undefined && Object.hasOwn(form.fields, name);
-      this.#blame(name ?? 'body', isText ? 'must be text, not a file.' : 'is not a known field.');
+      if (isText) this.#blame(dotted(name), 'must be text, not a file.');
+      else this.#blame(name ?? 'body', 'is not a known field.');
       return void stream.resume();
     }
     if (this.#files > 1) return this.#stop(severalFiles(form));
@@ -260,6 +262,11 @@ async function* piecesOf(stream: Readable): AsyncGenerator<Buffer, void, undefin
     if (next === undefined || next.done === true) return;
     yield next.value;
   }
+}
+
+/** A field of a form as everything that is wrong with it is told: `range[start]` is `range.start`, `regions[]` is `regions`. */
+function dotted(name: string): string {
+  return name.replace(/\[\]$/, '').replaceAll(/\[(\w+)\]/g, '.$1');
 }
 
 /** What is wrong with a file's name; a name that leads somewhere else is an attack. */

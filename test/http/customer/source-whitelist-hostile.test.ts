@@ -105,6 +105,28 @@ test('a file where a text belongs, and a file that nobody asked for', async () =
   );
 });
 
+async function wrongWith(parts: readonly FormPart[]): Promise<unknown> {
+  const { status, json } = await send(formBody(parts));
+  assert.is(status, 422);
+  return Object(json).errors;
+}
+
+test('whatever is wrong with a nested field is told by its dotted path', async () => {
+  const ends = submissionParts({ range: ['192.31.196.1', '192.31.196.9'] });
+  const start = { name: 'range[start]', value: '192.31.196.1' };
+  assert.equal(await wrongWith([...ends, start]), { 'range.start': ['must be given once.'] });
+  const long = [{ name: 'range[end]', value: '1'.repeat(3_000) }, start, region, file];
+  assert.equal(await wrongWith(long), { 'range.end': ['must be shorter than 2048 bytes.'] });
+  const asFile = { file: pdf(), fileName: 'a.pdf' };
+  assert.equal(await wrongWith([...ends, { name: 'range[end]', ...asFile }]), {
+    'range.end': ['must be text, not a file.'],
+  });
+  assert.equal(await wrongWith([ip, file, { name: 'regions[]', ...asFile }]), {
+    regions: ['must be text, not a file.'],
+  });
+  assert.equal(await evidenceFiles(), []);
+});
+
 test('two files, three files', async () => {
   await isTurnedAway(formBody([...good, file]), 422, '"evidence":["must be one file."]');
   await isTurnedAway(formBody([file, file, file, ip, region]), 422, '"evidence":["must be one file."]');
