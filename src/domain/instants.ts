@@ -27,6 +27,11 @@ export function instantText(milliseconds: number): string {
   return `${dayText(day)}T${padded(hours)}:${padded(minutes)}:${padded(seconds % 60)}${fraction}Z`;
 }
 
+/** An instant as events and answers write it: in UTC, to the millisecond, with a numeric offset. */
+export function writtenText(instant: Temporal.Instant): string {
+  return instant.toZonedDateTimeISO('UTC').toString({ fractionalSecondDigits: 3, timeZoneName: 'never' });
+}
+
 /** An instant of an ISO 8601 text with offset as an audit needs it: to the second, in UTC, with its offset. @throws RangeError when it is none. */
 export function exactText(text: string): string {
   return instantText(Math.floor(epochMilliseconds(text) / 1_000) * 1_000)

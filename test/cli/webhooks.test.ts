@@ -42,7 +42,7 @@ const rows = z.array(
     data: z.record(z.string(), z.unknown()),
     id: z.uuid(),
     position: z.string(),
-    requestId: z.string(),
+    request_id: z.string(),
     schema: z.number(),
     hash: z.string(),
     stream: z.string(),

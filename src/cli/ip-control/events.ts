@@ -133,8 +133,8 @@ async function followEvents(
 }
 
 function rowOf({ id, stream, revision, position, type, data, metadata }: RecordedEvent, { hasManyStreams }: History) {
-  const { at, actor, schema, $correlationId: requestId, hash } = metadata;
-  const row = { at, revision, actor, type, data, id, position, requestId, schema, hash };
+  const { at, actor, schema, $correlationId: request_id, hash } = metadata;
+  const row = { at, revision, actor, type, data, id, position, request_id, schema, hash };
   return hasManyStreams ? { ...row, stream } : row;
 }
 

@@ -157,7 +157,8 @@ function addCheckCommand(router: Command, tools: CommandTools): void {
         const output = outputOf(options, tools);
         if (output.json) {
           const rows = checked.map((one) => {
-            const { region, router: name, ...result } = one;
+            const { region, router: name, lists, underWay, drifted, repaired, unowned, removed, problems } = one;
+            const result = { lists, under_way: underWay, drifted, repaired, unowned, removed, problems };
             return { region, router: name, ...countsOf([one]), ...result };
           });
           output.object(first === undefined ? { routers: rows, ...countsOf(checked) } : (rows[0] ?? {}));

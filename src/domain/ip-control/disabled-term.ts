@@ -1,4 +1,5 @@
 import { Temporal } from '@js-temporal/polyfill';
+import { writtenText } from '../instants.ts';
 
 /** When disabled addresses are enabled by themselves: an instant with offset, and how far off it is. */
 export type DisabledTerm = Readonly<{ until: string; milliseconds: number }>;
@@ -24,7 +25,7 @@ export function termFrom(until: Until, now: Temporal.Instant): DisabledTerm | Re
     return { problem: `must be at most ${TERM_DAYS_MAX} days from now.` };
   const milliseconds = end.epochMilliseconds - now.epochMilliseconds;
   if (milliseconds <= 0) return { problem: 'must be in the future.' };
-  return { until: instantText(end), milliseconds };
+  return { until: writtenText(end), milliseconds };
 }
 
 /** `undefined`: farther than any instant. Months and days are those of the calendar in UTC. */
@@ -35,9 +36,4 @@ function endOf(until: Until, now: Temporal.Instant): Temporal.Instant | undefine
   } catch {
     return undefined;
   }
-}
-
-/** As events write instants: in UTC, with a numeric offset. */
-function instantText(instant: Temporal.Instant): string {
-  return instant.toZonedDateTimeISO('UTC').toString({ fractionalSecondDigits: 3, timeZoneName: 'never' });
 }
