@@ -106,6 +106,18 @@ test('a rehearsal says what would be recorded, and records nothing', async () =>
   is(await api.get('/customers/Initech'), 404);
 });
 
+test('instants have a numeric offset, those of a rehearsal and of a state too', async () => {
+  for (const { json } of [
+    is(await api.put('/accounts/bob?dry_run=true', { role: 'auditor' }), 200),
+    is(await api.get('/accounts/ada'), 200),
+    is(await api.get('/customers/Globex/state'), 200),
+    is(await api.get('/customers/Globex/state?at=2026-11-30T12:00:00Z'), 200),
+  ]) {
+    const { data } = body.parse(json);
+    assert.match(String(data['created_at'] ?? data['at']), /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}\+00:00$/);
+  }
+});
+
 test('what has moved since it was read is not changed', async () => {
   const { headers } = is(await api.get('/customers/Globex'), 200);
   const etag = String(headers['etag']);

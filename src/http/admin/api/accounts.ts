@@ -258,7 +258,7 @@ async function accountNow(name: string, application: AdminApi['application']) {
     role,
     enabled: isEnabled,
     second_factor: known !== undefined && known.secondFactor !== null,
-    created_at: known?.createdAt ?? application.clock.now().toString(),
+    created_at: known?.createdAt ?? application.clock.nowText(),
     last_login: known?.lastLogin ?? null,
   };
   return { data, etag: revision };
