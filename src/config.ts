@@ -49,8 +49,8 @@ const readModelUrl = z
 const streamPrefix = z
   .string()
   .regex(
-    /^([A-Za-z0-9_][A-Za-z0-9_.]{0,49})?$/,
-    'must be at most 50 letters, digits, dots and underscores, or nothing',
+    /^([A-Za-z0-9_][A-Za-z0-9_.]{0,31})?$/,
+    'must be at most 32 letters, digits, dots and underscores, or nothing',
   );
 
 const proxyAddress = z.union([

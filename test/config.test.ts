@@ -122,8 +122,10 @@ test('an empty variable counts as absent', () => {
   );
 });
 
-test('the prefix of streams may be nothing, as it was in logs that were begun without one', () => {
+test('the prefix of streams may be nothing, as it was in logs that were begun without one, and has up to 32 characters', () => {
   assert.is(readConfig({ EVENT_STORE_STREAM_PREFIX: '' }).eventStoreStreamPrefix, '');
+  const longest = 'x'.repeat(32);
+  assert.is(readConfig({ EVENT_STORE_STREAM_PREFIX: longest }).eventStoreStreamPrefix, longest);
 });
 
 test('variables that are not ours are left alone', () => {
@@ -144,7 +146,7 @@ const BAD: Readonly<Record<string, readonly string[]>> = {
   ADMIN_SECOND_FACTOR: ['true', 'Required'],
   LOOKUP_URL: ['registry.example/{cidr}', 'https://registry.example/', 'javascript:{cidr}'],
   PORT: ['-1', '65536', '80a', '0x50', '8080.5', ' 8080', '08080', 'http'],
-  EVENT_STORE_STREAM_PREFIX: ['two words', 'with-dash.', '$system', '.dot', 'x'.repeat(51)],
+  EVENT_STORE_STREAM_PREFIX: ['two words', 'with-dash.', '$system', '.dot', 'x'.repeat(33)],
   EVENT_STORE_URL: [
     'sqlite',
     'sqlite:other.db',
