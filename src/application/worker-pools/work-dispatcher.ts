@@ -1,6 +1,8 @@
 import type { CommandContext } from '../../commands/aggregate.ts';
+import type { WorkRequestState } from '../../commands/worker-pools/work-request.ts';
 import type { WorkRequestEvent } from '../../events/worker-pools/work-request.ts';
 import { isRefusal } from '../../kernel/decider.ts';
+import { invariant } from '../../kernel/invariant.ts';
 import type { RecordedEvent } from '../../kernel/event.ts';
 import { streamCategory } from '../../kernel/stream-name.ts';
 import type { Log } from '../../ports/log.ts';
@@ -17,7 +19,12 @@ export type TakenWork = Readonly<{
   pool: string | null;
   payload: unknown;
   expectedSeconds: number | null;
+  worker: string | null;
   attempts: number;
+  submittedAt: string;
+  startedAt: string | null;
+  /** Why it was given back before. */
+  because: string | null;
 }>;
 
 /** Gives waiting work to waiting workers. */
@@ -198,7 +205,7 @@ class Dispatcher {
     const expectedSeconds = work.expectedSeconds ?? EXPECTED_SECONDS_DEFAULT;
     const task = { task: work.id, scope: work.scope, expectedSeconds, at: clock.nowText() };
     const taken = await workers.handle(worker, { type: 'StartTask', data: task }, context);
-    if (!isRefusal(taken)) return takenOf(work, started.state);
+    if (!isRefusal(taken)) return takenOf(started.state);
     const back = { worker, because: taken.because, isLost: false, at: clock.nowText() };
     await workRequests.handle(work.id, { type: 'ReturnWork', data: back }, context);
     return 'worker-takes-none';
@@ -210,19 +217,18 @@ class Dispatcher {
     const { task } = (await workers.state(worker)).state;
     if (task === undefined) return undefined;
     const { state } = await workRequests.state(task.task);
-    if (state.state === 'running' && state.worker === worker) return takenOf(state.request, state);
+    if (state.state === 'running' && state.worker === worker) return takenOf(state);
     const over = { task: task.task, at: clock.nowText() };
     await workers.handle(worker, { type: 'FinishTask', data: over }, contextOf(task.task));
     return undefined;
   }
 }
 
-function takenOf(
-  { id, scope, architecture, pool, expectedSeconds }: Omit<WaitingWork, 'order'>,
-  state: Awaited<ReturnType<Application['workRequests']['state']>>['state'],
-): TakenWork {
-  const { payload = null, attempts = 0 } = state.state === 'absent' ? {} : state;
-  return { id, scope, architecture, pool, payload, expectedSeconds, attempts };
+function takenOf(state: WorkRequestState): TakenWork {
+  invariant(state.state !== 'absent', 'what was started was submitted');
+  const { request, payload = null, worker, attempts, startedAt, because } = state;
+  const { id, scope, architecture, pool, expectedSeconds, submittedAt } = request;
+  return { id, scope, architecture, pool, payload, expectedSeconds, worker, attempts, submittedAt, startedAt, because };
 }
 
 function waitingOf({ isWaiting, ...work }: OpenWork): readonly [string, WaitingWork][] {

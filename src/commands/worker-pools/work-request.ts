@@ -18,6 +18,10 @@ export type WorkRequestState =
       run: string | null;
       /** How often it was given to a worker that was then lost, and now. */
       attempts: number;
+      /** Of the worker that has it. */
+      startedAt: string | null;
+      /** Why it waits again, or has failed. */
+      because: string | null;
     }>;
 
 export type WorkRequestCommand =
@@ -41,7 +45,7 @@ export const workRequestDecider = {
   evolve,
   decide,
   snapshot: {
-    version: 1,
+    version: 2,
     encode: (state: WorkRequestState): unknown => state,
     decode: (stored: unknown) => stored as WorkRequestState,
   },
@@ -51,18 +55,19 @@ export const workRequestDecider = {
 function evolve(state: WorkRequestState, event: WorkRequestEvent): WorkRequestState {
   if (event.type === 'WorkRequestSubmitted') {
     const { payload, ...request } = event.data;
-    return { state: 'waiting', id: request.id, request, payload, worker: null, run: null, attempts: 0 };
+    const nothingYet = { worker: null, run: null, attempts: 0, startedAt: null, because: null };
+    return { state: 'waiting', id: request.id, request, payload, ...nothingYet };
   }
   if (state.state === 'absent') return state;
   switch (event.type) {
     case 'WorkRequestStarted': {
-      const { worker, run, attempt } = event.data;
-      return { ...state, state: 'running', worker, run, attempts: attempt };
+      const { worker, run, attempt: attempts, startedAt } = event.data;
+      return { ...state, state: 'running', worker, run, attempts, startedAt };
     }
     case 'WorkRequestReturned':
-      return { ...state, state: 'waiting' };
+      return { ...state, state: 'waiting', startedAt: null, because: event.data.because };
     case 'WorkRequestFinished':
-      return { ...state, state: event.data.outcome, payload: undefined };
+      return { ...state, state: event.data.outcome, payload: undefined, because: event.data.because };
     case 'WorkRequestCancelled':
       return { ...state, state: 'cancelled', payload: undefined };
   }

@@ -44,7 +44,13 @@ const takenWork = z.strictObject({
   pool: z.string().nullable(),
   payload: anything,
   expected_seconds: z.number().nullable(),
+  state: z.literal('running'),
+  worker: z.string().nullable(),
   attempts: z.int(),
+  submitted_at: z.string(),
+  started_at: z.string().nullable(),
+  finished_at: z.null(),
+  because: z.string().nullable(),
 });
 
 const activate = {
@@ -243,8 +249,9 @@ async function knownOf(
   return known;
 }
 
-function shown({ expectedSeconds: expected_seconds, ...work }: TakenWork) {
-  return { ...work, expected_seconds };
+function shown({ expectedSeconds, submittedAt, startedAt, ...work }: TakenWork) {
+  const times = { submitted_at: submittedAt, started_at: startedAt, finished_at: null };
+  return { ...work, expected_seconds: expectedSeconds, state: 'running', ...times };
 }
 
 function contextFor({ worker }: KnownWorker, response: Response): CommandContext {
