@@ -94,6 +94,8 @@ test('tokens and work go by the beginning of their ids; where several have it, t
     await Promise.all([jobs('--status', 'cancelled'), jobs('--state', 'cancelled'), jobs('--since', NEVER)]),
     [1, 1, 0],
   );
+  for (const option of ['--status', '--state'])
+    assert.is((await edgeward.command('work', 'list', option, 'done')).exitCode, 2, option);
 });
 
 test('a whitelist request goes by the beginning of its id, and requests by region, status and age', async ({

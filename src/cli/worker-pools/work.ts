@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import {
   cancelWork,
   describeWork,
@@ -14,6 +14,7 @@ import { readDocument } from './documents.ts';
 import { wholeNumber } from './options.ts';
 import { taken, yamlLines } from './print.ts';
 
+const STATES = ['waiting', 'running', 'succeeded', 'failed', 'cancelled'];
 const LIST_MAX = 10_000;
 const LIST_DEFAULT = 100;
 
@@ -41,11 +42,11 @@ export function addWorkCommands(program: Command, tools: CommandTools): void {
       });
     });
   listing(group, 'list', 'list work requests, the newest first', {
-    states: ['waiting', 'running', 'succeeded', 'failed', 'cancelled'],
+    states: STATES,
     since: 'what was submitted',
   })
     .option('--scope <name>', 'of one scope')
-    .option('--state <state>', 'the same as --status')
+    .addOption(new Option('--state <state>', 'the same as --status').choices(STATES))
     .action((options: OwnListOptions) =>
       tools.withApplication(async (application) => {
         const { scope, status, state = status, limit = LIST_DEFAULT } = options;
