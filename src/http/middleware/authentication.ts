@@ -60,6 +60,9 @@ function withoutToken(tokenEnd: string | undefined): Problem {
   return { ...problems.authenticationRequired, headers: { 'WWW-Authenticate': why } };
 }
 
+/** RFC 9110, 9.2.1. */
+const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE']);
+
 /** 401 without a valid token, 403 for what a token may not, and for a customer that is disabled. */
 export const requireCaller: RequestHandler = (request, response, next) => {
   const { caller, tokenEnd } = contextOf(response);
@@ -67,7 +70,7 @@ export const requireCaller: RequestHandler = (request, response, next) => {
   const { customer, token } = callerOf(response);
   if (customer.standing !== 'enabled') return sendProblem(response, DISABLED);
   if (!isAllowedFrom(request, token)) return sendProblem(response, ELSEWHERE);
-  if (token.readOnly && request.method !== 'GET' && request.method !== 'HEAD') return sendProblem(response, READ_ONLY);
+  if (token.readOnly && !SAFE_METHODS.has(request.method)) return sendProblem(response, READ_ONLY);
   next();
 };
 

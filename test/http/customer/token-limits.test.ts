@@ -39,6 +39,15 @@ test('a token that may only read changes nothing, and says why', async () => {
   assert.is(await edgeward.end(), before);
 });
 
+test('what such a token asks that is no change is answered as to any other', async () => {
+  const { api } = await tokenWith('--read-only');
+  assert.is((await api.send('/subnets', { method: 'HEAD' })).status, 200);
+  for (const method of ['OPTIONS', 'TRACE']) {
+    const { status, headers } = await api.send('/ips/disable', { method });
+    assert.equal([status, headers.allow], [405, 'POST'], method);
+  }
+});
+
 test('a token is of use from the addresses that it names alone', async () => {
   const { api } = await tokenWith('--allow', '192.0.2.0/24', '--allow', '2001:db8::/32');
   const from = (address: string) => api.send('/subnets', { headers: { 'x-forwarded-for': address } });
