@@ -7,7 +7,8 @@ import { requireWhole } from './whole-requests.ts';
 
 const BODY_BYTES_MAX = 1024 * 1024;
 /** With parameters or none; a charset can only be UTF-8. */
-const JSON_TYPE = /^application\/json *(?:;(?! *charset *=)[^;]*|; *charset *= *"?utf-8"? *)*$/i;
+const JSON_TYPE =
+  /^application\/json[ \t]*(?:;(?![ \t]*charset[ \t]*=)[^;]*|;[ \t]*charset[ \t]*=[ \t]*"?utf-8"?[ \t]*)*$/i;
 /** Does not read what is not UTF-8 as replacement characters. */
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
 /** The first wrong fields tell enough; naming them all would let a small request ask for a large answer. */

@@ -29,7 +29,7 @@ const NO_BOUNDARY: Problem = { status: 400, message: 'the content type must name
 const MALFORMED: Problem = { status: 400, message: 'the request body is not valid multipart/form-data.' };
 const TOO_LARGE: Problem = { status: 413, message: 'the request body is too large.' };
 
-const BOUNDARY = /; *boundary=(?:"[^"]{1,70}"|[^"; ]{1,70}) *(?:;|$)/i;
+const BOUNDARY = /;[ \t]*boundary=(?:"[^"]{1,70}"|[^"; \t]{1,70})[ \t]*(?:;|$)/i;
 /** A reason of 500 characters has up to 2,000 bytes. */
 const FIELD_BYTES_MAX = 2_048;
 /** Of the body besides the file: fields, boundaries, part headers. */
@@ -54,7 +54,7 @@ export function receiveUpload(
   form: UploadForm,
   write: (bytes: Uint8Array) => Promise<void>,
 ): Promise<Upload | Readonly<{ problem: Problem }>> {
-  if (!/^multipart\/form-data *(;|$)/i.test(request.headers['content-type'] ?? ''))
+  if (!/^multipart\/form-data[ \t]*(;|$)/i.test(request.headers['content-type'] ?? ''))
     return Promise.resolve(refuseUnread(request, WRONG_TYPE));
   const bytesMax = form.fileBytesMax + OTHER_BYTES_MAX;
   if (Number(request.headers['content-length'] ?? 0) > bytesMax)

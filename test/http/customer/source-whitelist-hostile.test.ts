@@ -52,6 +52,20 @@ test('a form without a boundary, or with one that is not in the body', async () 
   await isTurnedAway({ method: 'POST', headers: { 'content-type': 'multipart/form-data; boundary=x' }, body }, 400);
 });
 
+test('a content type with tabs and other parameters is the same', async () => {
+  const { body } = formBody(submissionParts({ ip: '127.0.0.1' }));
+  for (const type of [
+    `multipart/form-data;\tboundary=${BOUNDARY}`,
+    `Multipart/Form-Data \t; charset=utf-8; boundary="${BOUNDARY}"`,
+  ]) {
+    const { status, text } = await send({ method: 'POST', headers: { 'content-type': type }, body });
+    // It was read: what is refused is the address.
+    assert.is(status, 422, text);
+    assert.match(text, 'is reserved and cannot be whitelisted.');
+  }
+  assert.equal(await evidenceFiles(), []);
+});
+
 test('an empty body, and one that is nothing but its end', async () => {
   const { headers } = formBody(good);
   await isTurnedAway({ method: 'POST', headers, body: Buffer.alloc(0) }, 400);

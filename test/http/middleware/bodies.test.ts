@@ -39,6 +39,7 @@ test('JSON may say its charset, in any case, with other parameters', async () =>
     'application/json;charset=UTF-8',
     'Application/JSON ; Charset="utf-8"',
     'application/json; profile="x"; charset=utf-8',
+    'application/json\t;\tcharset=utf-8',
   ])
     assert.is((await send(VALID, { 'content-type': type })).status, 200, type);
 });
@@ -53,6 +54,7 @@ test('a body that is not said to be JSON in UTF-8 is 415', async () => {
     'multipart/form-data; boundary=x',
     'application/json, text/plain',
     'application/json; charset=latin1',
+    'application/json;\tcharset=latin1',
     'application/json; charset=utf-16',
     'application/json; charset=utf-7',
     'application/json; charset=nonsense',
