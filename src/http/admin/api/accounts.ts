@@ -117,7 +117,7 @@ const listTokens = {
   method: 'GET',
   path: '/accounts/{account}/tokens',
   scope: 'admin',
-  needs: 'accounts:write',
+  needs: 'read',
   request: { params: accountParams },
   answers: { 200: all(token), ...ADMIN_PROBLEMS },
 } as const satisfies AdminOperation;

@@ -70,7 +70,7 @@ const NEEDS: Readonly<Record<string, string>> = {
   'PATCH /accounts/{account}': 'accounts:write',
   'DELETE /accounts/{account}': 'accounts:write',
   'POST /accounts/{account}/reset-password': 'accounts:write',
-  'GET /accounts/{account}/tokens': 'accounts:write',
+  'GET /accounts/{account}/tokens': 'read',
   'POST /accounts/{account}/tokens': 'accounts:write',
   'DELETE /accounts/{account}/tokens/{token}': 'accounts:write',
   'GET /worker-pools': 'read',
