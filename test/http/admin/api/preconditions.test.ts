@@ -54,6 +54,20 @@ test('lists that fit on one page say so as others do', async ({ api }) => {
 
 const SUBNET = { region: 'eu-west', asn: 64_500, metro: 'ams' };
 
+test('a rehearsal gives no revision that there is not', async ({ api }) => {
+  for (const [path, changes] of [
+    ['/customers/1', { trusted: true }],
+    ['/regions/eu-west', { deploy_policy: 'all-or-nothing' }],
+  ] as const) {
+    const { etag } = is(await api.get(path), 200).headers;
+    assert.is(is(await api.patch(`${path}?dry_run=true`, changes), 200).headers.etag, undefined, path);
+    assert.is(is(await api.patch(`${path}?dry_run=true`, {}), 200).headers.etag, etag, 'nothing would change');
+    assert.is(is(await api.get(path), 200).headers.etag, etag);
+  }
+  is(await api.put('/regions/not-there?dry_run=true', {}), 200);
+  assert.is((await api.put('/regions/not-there?dry_run=true', {})).headers.etag, undefined);
+});
+
 test('what has moved stays as it is: subnets, tokens, pools of scopes, work', async ({ api, edgeward }) => {
   const work = await made(api, '/work-requests', { scope: 'builds', architecture: 'arm64' });
   const token = await made(api, '/customers/1/tokens', { label: 'ci' });
