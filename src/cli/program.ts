@@ -48,12 +48,19 @@ export async function runProgram(typed: readonly string[], given: ProgramTools):
   const jsonLines = typed.includes(JSON_LINES);
   const args = typed.map((arg) => (arg === JSON_LINES ? '--json' : arg));
   const tools = { ...given, jsonLines };
+  const json = args.includes('--json');
+  const output = {
+    writeOut: tools.write,
+    writeErr: tools.writeError,
+    // For machines `report` tells it.
+    outputError: (message: string, write: (text: string) => void) => void (json || write(message)),
+  };
   const program = new Command('edgeward')
     .description(
       'Customers take addresses out of service over a REST API; edgeward puts the result on every router of the region.',
     )
     .version(tools.version)
-    .configureOutput({ writeOut: tools.write, writeErr: tools.writeError })
+    .configureOutput(output)
     .exitOverride();
   program
     .command('serve')
@@ -90,8 +97,7 @@ export async function runProgram(typed: readonly string[], given: ProgramTools):
   addCompletionCommand(program, tools);
   const required = requiredOptions(program);
   program.hook('preAction', (_program, command) => requireAll(command, required.get(command) ?? []));
-  for (const command of everyCommand(program))
-    command.exitOverride().configureOutput({ writeOut: tools.write, writeErr: tools.writeError });
+  for (const command of everyCommand(program)) command.exitOverride().configureOutput(output);
   if (args.length === 0) {
     program.outputHelp();
     return EXIT.ok;
@@ -100,7 +106,7 @@ export async function runProgram(typed: readonly string[], given: ProgramTools):
     await program.parseAsync(asHelpOption(args), { from: 'user' });
     return EXIT.ok;
   } catch (error) {
-    return report(error, args.includes('--json'), tools);
+    return report(error, json, tools);
   }
 }
 
@@ -131,11 +137,19 @@ function requireAll(command: Command, required: readonly Option[]): void {
   throw usage(`${flags} must be given; edgeward help ${pathOf(command).join(' ')} says more.`);
 }
 
+function failureOf(
+  error: unknown,
+  { explain }: ProgramTools,
+): Readonly<{ exitCode: number; code: string; message: string }> {
+  if (error instanceof CommanderError) return usage(error.message.replace(/^error: /, ''));
+  return error instanceof CommandFailure ? error : { ...explain(error), code: 'failed' };
+}
+
 function report(error: unknown, json: boolean, tools: ProgramTools): number {
-  // Commander has printed its own message, or the help or version that was asked for.
-  if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
-  const { exitCode, message, code } =
-    error instanceof CommandFailure ? error : { ...tools.explain(error), code: 'failed' };
+  // Commander has printed the help or version that was asked for, and, for people, its own message.
+  if (error instanceof CommanderError && (!json || error.exitCode === 0 || error.code === 'commander.help'))
+    return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
+  const { exitCode, message, code } = failureOf(error, tools);
   tools.writeError(json ? `${JSON.stringify({ error: { code, message } })}\n` : `edgeward: ${message}\n`);
   return exitCode;
 }

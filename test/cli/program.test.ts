@@ -209,6 +209,24 @@ test('with --json a failure is JSON on standard error, and standard output is em
   }
 });
 
+test('with --json a misuse is JSON as well', async () => {
+  for (const [args, message] of [
+    [['customer', 'create', 'Acme', '--no-such'], /^unknown option '--no-such'$/],
+    [['customer', 'create'], /^missing required argument 'name'$/],
+    [['customer', 'create', 'Acme', '--rate-limit', '0'], /must be a whole number from 1\.$/],
+    [['customer', 'list', 'more'], /^too many arguments/],
+    [['regoin', 'list'], /^unknown command 'regoin'\n\(Did you mean region\?\)$/],
+    [['projections', 'rebuild'], /^name projections, or give --all\.$/],
+  ] as const) {
+    const outcome = await edgeward.command(...args, '--json');
+    assert.equal([outcome.exitCode, outcome.out], [2, '']);
+    const { error } = z
+      .strictObject({ error: z.strictObject({ code: z.literal('usage'), message: z.string() }) })
+      .parse(JSON.parse(outcome.err));
+    assert.match(error.message, message);
+  }
+});
+
 test('for people a failure is one line', async () => {
   const { exitCode, out, err } = await edgeward.command('customer', 'show', 'Nobody');
   assert.equal({ exitCode, out, err }, { exitCode: 3, out: '', err: 'edgeward: customer Nobody not found.\n' });
