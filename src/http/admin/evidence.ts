@@ -7,12 +7,20 @@ export function evidenceHeaders({ evidence }: RequestEvidence): Readonly<Record<
   return {
     'Content-Type': evidence.mediaType,
     'Content-Length': String(evidence.bytes),
-    'Content-Disposition': `attachment; filename*=UTF-8''${encodeURIComponent(evidence.fileName)}`,
+    'Content-Disposition': `attachment; filename*=UTF-8''${encodedName(evidence.fileName)}`,
     'X-Content-Type-Options': 'nosniff',
     'Content-Security-Policy': "sandbox; default-src 'none'",
     'Cross-Origin-Resource-Policy': 'same-origin',
     'Cache-Control': 'no-store',
   };
+}
+
+/** RFC 8187, 3.2: these too may not stand for themselves. */
+function encodedName(fileName: string): string {
+  return encodeURIComponent(fileName).replaceAll(
+    /['()*]/g,
+    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
 }
 
 /** Sends the file; one that is not what was given must not look like a whole one. */
