@@ -65,7 +65,13 @@ function evolve(state: WorkRequestState, event: WorkRequestEvent): WorkRequestSt
       return { ...state, state: 'running', worker, run, attempts, startedAt };
     }
     case 'WorkRequestReturned':
-      return { ...state, state: 'waiting', startedAt: null, because: event.data.because };
+      return {
+        ...state,
+        state: 'waiting',
+        startedAt: null,
+        because: event.data.because,
+        attempts: state.attempts - (event.data.neverHad === true ? 1 : 0),
+      };
     case 'WorkRequestFinished':
       return { ...state, state: event.data.outcome, payload: undefined, because: event.data.because };
     case 'WorkRequestCancelled':
@@ -90,7 +96,8 @@ function decide(command: WorkRequestCommand, state: WorkRequestState): Decision<
       const { worker: loser, because, isLost, at } = command.data;
       if (state.state !== 'running' || worker !== loser) return [];
       if (!isLost || attempts < ATTEMPTS_MAX) {
-        return [{ type: 'WorkRequestReturned', data: { id, worker: loser, because, returnedAt: at } }];
+        const returned = { id, worker: loser, because, returnedAt: at };
+        return [{ type: 'WorkRequestReturned', data: isLost ? returned : { ...returned, neverHad: true } }];
       }
       const lost = `${attempts} workers were lost under it; at last: ${because}`;
       const data = { id, worker: null, outcome: 'failed', because: lost, finishedAt: at } as const;

@@ -34,7 +34,14 @@ export const WorkRequestStarted = defineEvent(
 export const WorkRequestReturned = defineEvent(
   'WorkRequestReturned',
   1,
-  z.strictObject({ id: z.string(), worker: z.string(), because: z.string(), returnedAt: z.string() }),
+  z.strictObject({
+    id: z.string(),
+    worker: z.string(),
+    because: z.string(),
+    returnedAt: z.string(),
+    /** No worker was lost under it: it counts as no attempt. */
+    neverHad: z.literal(true).exactOptional(),
+  }),
 );
 
 /** The work has ended; without a worker it was given up, since too many were lost under it. */

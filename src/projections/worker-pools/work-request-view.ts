@@ -44,8 +44,11 @@ function changed(
       const { worker, attempt: attempts, startedAt } = event.data;
       return { ...view, state: 'running', worker, attempts, startedAt };
     }
-    case 'WorkRequestReturned':
-      return { ...view, state: 'waiting', worker: null, startedAt: null, because: event.data.because };
+    case 'WorkRequestReturned': {
+      const { because, neverHad } = event.data;
+      const attempts = view.attempts - (neverHad === true ? 1 : 0);
+      return { ...view, state: 'waiting', worker: null, attempts, startedAt: null, because };
+    }
     case 'WorkRequestFinished': {
       const { worker, outcome, because, finishedAt } = event.data;
       return { ...view, state: outcome, worker: worker ?? view.worker, because, finishedAt };

@@ -26,6 +26,11 @@ function returned(worker: string): WorkRequestEvent {
   return { type: 'WorkRequestReturned', data: { id, worker, because: 'it was lost', returnedAt: AT } };
 }
 
+function neverHad(worker: string): WorkRequestEvent {
+  const data = { id, worker, because: 'it was lost', returnedAt: AT, neverHad: true } as const;
+  return { type: 'WorkRequestReturned', data };
+}
+
 function finished(worker: string | null, because: string | null = null): WorkRequestEvent {
   const outcome = because === null ? 'succeeded' : 'failed';
   return { type: 'WorkRequestFinished', data: { id, worker, outcome, because, finishedAt: AT } };
@@ -70,7 +75,7 @@ test('lost work waits again, so many times; then it has failed', () => {
   given(submitted, started('b', ATTEMPTS_MAX))
     .when(giveBack('b', true))
     .yields(finished(null, `${ATTEMPTS_MAX} workers were lost under it; at last: it was lost`));
-  given(submitted, started('b', ATTEMPTS_MAX)).when(giveBack('b', false)).yields(returned('b'));
+  given(submitted, started('b', ATTEMPTS_MAX)).when(giveBack('b', false)).yields(neverHad('b'));
 });
 
 test('what is cancelled is given to no worker, and an outcome that comes later is not kept', () => {
