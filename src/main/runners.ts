@@ -74,7 +74,12 @@ export async function startRunners(
   const tools = { config, aggregates, routerDrivers, openCloud, cloudDrivers, sender, store, secrets, clock, ids, log };
   const views = openViews({ store, readModels, clock, log });
   const allViews = Object.values(views);
-  const workerService = openWorkerService(aggregates, views, stores, { clock, ids, log });
+  const workerService = openWorkerService(aggregates, views, stores, {
+    clock,
+    ids,
+    log,
+    reached: (position, milliseconds) => reading.reached(position, milliseconds),
+  });
   const start = async (lease: Lease): Promise<Term> => {
     const feeds = allViews.map((view) => view.newViewCache());
     const wired = wireProcesses(readModels, { ...fencedTools(tools, lease), ...workerService.forEngine });
@@ -93,17 +98,20 @@ export async function startRunners(
   const readStores = (): void => allViews.forEach((view) => view.readStoredViews());
   const watch = await openCommitWatch(store, log, eventMetrics(instruments, regionName));
   const stopWatching = new AbortController();
+  const leadership = compete({ leases, first, start, readMemory, readStores, clock, log });
+  const reading = areShared
+    ? readingAmongOthers(allViews, { readModels, store, clock })
+    : readingAlone(leadership, clock);
   const watching = Promise.all([
     watchOnAndOn(watch.run, 'the ends of commits', stopWatching.signal, log),
     watchOnAndOn(workerService.run, 'the work that waits', stopWatching.signal, log),
   ]);
-  const leadership = compete({ leases, first, start, readMemory, readStores, clock, log });
   const ended = Promise.all([leadership.ended, watching]).then(() => undefined);
   ended.catch(() => undefined);
   return {
     aggregates,
     views,
-    reading: areShared ? readingAmongOthers(allViews, { readModels, store, clock }) : readingAlone(leadership, clock),
+    reading,
     watch,
     restoring,
     sender,

@@ -1,4 +1,5 @@
 import type { CommandContext } from '../../commands/aggregate.ts';
+import { refusesTasks } from '../../commands/worker-pools/worker.ts';
 import type { WorkRequestState } from '../../commands/worker-pools/work-request.ts';
 import type { WorkRequestEvent } from '../../events/worker-pools/work-request.ts';
 import { isRefusal } from '../../kernel/decider.ts';
@@ -9,6 +10,7 @@ import type { Log } from '../../ports/log.ts';
 import { openWholeStreams } from '../../projections/engine/whole-streams.ts';
 import type { OpenWork, WaitingWork } from '../../projections/worker-pools/work-request-view.ts';
 import type { Application } from '../application.ts';
+import { dispatchTerms, type DispatchTerms } from './dispatch-terms.ts';
 import type { KnownWorker } from './worker-sessions.ts';
 
 /** Work that was given to a worker. */
@@ -36,10 +38,12 @@ export type WorkDispatcher = Readonly<{
 }>;
 
 export type DispatcherDependencies = Pick<Application, 'store' | 'workers' | 'workRequests' | 'clock'> &
-  Readonly<{ log: Log; views: Pick<Application['views'], 'openWork' | 'scopes' | 'workerPools'> }>;
-
-/** What a worker of a pool may take, for each scope: its priority there; workers without a pool take everything, and first. */
-type Terms = Readonly<{ instanceWide: boolean; priorities: ReadonlyMap<string, number> }>;
+  Readonly<{
+    log: Log;
+    views: Pick<Application['views'], 'openWork' | 'scopes' | 'workerPools'>;
+    /** Resolves when the views show all that the log holds by now. @throws StoreUnavailable */
+    catchUp: () => Promise<void>;
+  }>;
 
 type Taker = Readonly<{
   known: KnownWorker;
@@ -49,16 +53,6 @@ type Taker = Readonly<{
 }>;
 
 const EXPECTED_SECONDS_DEFAULT = 600;
-/** What changes who may take what. */
-const TERMS_CHANGED: ReadonlySet<string> = new Set([
-  'ScopeWorkerPoolAdded',
-  'ScopeWorkerPoolEdited',
-  'ScopeWorkerPoolRemoved',
-  'WorkerPoolCreated',
-  'WorkerPoolEdited',
-  'WorkerPoolDeleted',
-]);
-
 /** The queue and the terms are made of what happens in streams of these. */
 const CATEGORIES: ReadonlySet<string> = new Set(['workRequest', 'scope', 'workerPool']);
 
@@ -78,7 +72,7 @@ class Dispatcher {
   /** What of it waits, in the order in which it came. */
   #waiting = new Map<string, WaitingWork>();
   readonly #takers = new Set<Taker>();
-  #terms: ReadonlyMap<string, Terms> | undefined;
+  #terms: DispatchTerms = dispatchTerms([], []);
 
   constructor(dependencies: DispatcherDependencies) {
     this.#with = dependencies;
@@ -88,8 +82,9 @@ class Dispatcher {
     const had = await this.#alreadyHas(known);
     if (had !== undefined) return had;
     const { state } = await this.#with.workers.state(known.worker);
+    // It would have to give back whatever it was given; it is told so no sooner than any other, or it would ask again at once.
+    if (refusesTasks(state) !== undefined) return void (await aborted(signal));
     const { pool, architectures } = state;
-    if (this.#terms === undefined) await this.#loadTerms();
     while (!signal.aborted) {
       const work = await this.#next({ known, pool, architectures }, signal);
       if (work === undefined) return undefined;
@@ -105,13 +100,20 @@ class Dispatcher {
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    const { store, log, views } = this.#with;
+    const { store, log, views, catchUp } = this.#with;
     const from = await store.end();
-    const open = (await views.openWork.list()).map(({ view }) => view);
+    // What they did not show by now, the following would not tell either.
+    await catchUp();
+    const [listed, pools, scopes] = await Promise.all([
+      views.openWork.list(),
+      views.workerPools.list(),
+      views.scopes.list(),
+    ]);
+    const open = listed.map(({ view }) => view);
+    this.#terms = dispatchTerms(pools, scopes);
     this.#open = new Map(open.map(({ isWaiting: _now, ...work }) => [work.id, work]));
     this.#waiting = new Map(open.toSorted((a, b) => a.order - b.order).flatMap((work) => waitingOf(work)));
-    // One that is offered leaves the map, which its iterator takes.
-    for (const work of this.#waiting.values()) this.#offer(work);
+    this.#offerAll();
     // Work whose submission the reading leaves out could not be given again when it is returned.
     for await (const page of openWholeStreams({ store, log, from, isWanted }).follow(from, signal)) {
       for (const event of page) this.#notice(event);
@@ -119,8 +121,10 @@ class Dispatcher {
   }
 
   #notice(event: RecordedEvent): void {
-    if (TERMS_CHANGED.has(event.type)) this.#terms = undefined;
-    if (!isOfWork(event)) return;
+    if (!isOfWork(event)) {
+      if (this.#terms.notice(event)) this.#offerAll();
+      return;
+    }
     const { id } = event.data;
     if (event.type === 'WorkRequestSubmitted') {
       const { scope, architecture, pool, expectedSeconds } = event.data;
@@ -138,6 +142,11 @@ class Dispatcher {
   #enqueue(work: WaitingWork): void {
     this.#waiting.set(work.id, work);
     this.#offer(work);
+  }
+
+  #offerAll(): void {
+    // One that is offered leaves the map, which its iterator takes.
+    for (const work of this.#waiting.values()) this.#offer(work);
   }
 
   /** To the best of the workers that wait. */
@@ -177,22 +186,7 @@ class Dispatcher {
     if (!architectures.includes(work.architecture)) return undefined;
     if (pool === null) return work.pool === null ? Number.POSITIVE_INFINITY : undefined;
     if (work.pool !== null && work.pool !== pool) return undefined;
-    const terms = this.#terms?.get(pool);
-    return terms?.priorities.get(work.scope) ?? (terms?.instanceWide === true ? 0 : undefined);
-  }
-
-  async #loadTerms(): Promise<void> {
-    const { views } = this.#with;
-    const [pools, scopes] = await Promise.all([views.workerPools.list(), views.scopes.list()]);
-    this.#terms = new Map(
-      pools.map(({ key, view }) => {
-        const priorities = scopes.flatMap(({ view: { scope, pools: linked } }): [string, number][] => {
-          const membership = linked[key];
-          return membership === undefined ? [] : [[scope, membership.priority]];
-        });
-        return [key, { instanceWide: view.record.instance_wide, priorities: new Map(priorities) }];
-      }),
-    );
+    return this.#terms.priorityOf(pool, work.scope);
   }
 
   /** The request first, then the worker: what a crash leaves in between is given back by a process. */
@@ -237,6 +231,12 @@ function waitingOf({ isWaiting, ...work }: OpenWork): readonly [string, WaitingW
 
 function contextOf(id: string): CommandContext {
   return { actor: 'system:work-dispatcher', requestId: `work/${id}` };
+}
+
+/** Resolves when the signal aborts. */
+async function aborted(signal: AbortSignal): Promise<void> {
+  if (!signal.aborted)
+    await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
 }
 
 function isWanted(stream: string): boolean {

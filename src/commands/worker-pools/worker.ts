@@ -186,13 +186,20 @@ function startTask(data: DataOf<'StartTask'>, state: Registered): Decision<Worke
   const { worker, pool, instance } = state;
   if (state.task?.task === task) return [];
   if (state.task !== undefined) return refuse('worker-busy', `${worker} runs task ${state.task.task}.`);
+  const refusal = refusesTasks(state);
+  if (refusal !== undefined) return refusal;
+  const run = instance?.run ?? null;
+  return [{ type: 'TaskStarted', data: { worker, pool, run, task, scope, expectedSeconds, startedAt: at } }];
+}
+
+/** Why a worker takes no task, whether it runs one or not; undefined: it takes them. */
+export function refusesTasks({ worker = 'worker', pool, instance }: WorkerState): Refusal | undefined {
   if (pool !== null && instance?.connected === undefined) return refuse('worker-not-ready', `${worker} is not ready.`);
   if (instance?.termination !== undefined)
     return refuse('worker-ending', `${worker} is being ended: it takes no task.`);
   if (instance?.ephemeral === true && instance.tasksRun > 0)
     return refuse('worker-ending', `${worker} is ephemeral and has run its one task.`);
-  const run = instance?.run ?? null;
-  return [{ type: 'TaskStarted', data: { worker, pool, run, task, scope, expectedSeconds, startedAt: at } }];
+  return undefined;
 }
 
 function requestTermination(data: DataOf<'RequestTermination'>, state: Registered): Decision<WorkerEvent> {

@@ -1,7 +1,12 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ensurePool } from '../../../src/application/worker-pools/pools.ts';
-import { addScopeWorkerPool, createScope, editScopeWorkerPool } from '../../../src/application/worker-pools/scopes.ts';
+import {
+  addScopeWorkerPool,
+  createScope,
+  editScopeWorkerPool,
+  removeScopeWorkerPool,
+} from '../../../src/application/worker-pools/scopes.ts';
 import { openWorkDispatcher, type TakenWork } from '../../../src/application/worker-pools/work-dispatcher.ts';
 import { type NewWork, submitWork } from '../../../src/application/worker-pools/work-requests.ts';
 import type { Architecture } from '../../../src/events/worker-pools/architectures.ts';
@@ -107,6 +112,13 @@ async function readyWorker(
   await tell({ type: 'RecordWorkerConnected', data: { run, dynamicMetadata: {}, at } });
 }
 
+/** A signal for which the process waits. */
+function after(milliseconds: number): AbortSignal {
+  const over = new AbortController();
+  setTimeout(() => over.abort(), milliseconds);
+  return over.signal;
+}
+
 test('of workers that wait, one without a pool has it first, then that of the pool with the higher priority', () =>
   withDispatcher(async ({ application, take, submit, takenBy }) => {
     const waiting = ['cheap-001', 'spot-001', 'closed-001', 'arm', 'builder'].map((worker) => take(worker));
@@ -163,5 +175,78 @@ test('a worker that waits no longer is given nothing, and one that asks again ha
     assert.is((await take('spot-001'))?.id, id, 'its answer was lost on the way');
     assert.is(await takenBy(id), 'spot-001');
   }));
+
+test('a worker that is being ended is given nothing, and work that it could not take any more counts no try', () =>
+  withDispatcher(async ({ application, take, submit }) => {
+    const { workers, workRequests, clock, context } = application;
+    // It waits already when its end is wanted.
+    const waiting = take('spot-001');
+    await new Promise((resolve) => void setTimeout(resolve, 100));
+    const end = { code: 'idle', because: 'idle', forced: false, at: clock.nowText() };
+    accepted(await workers.handle('spot-001', { type: 'RequestTermination', data: end }, context));
+    const id = await submit();
+    assert.is(await waiting, undefined);
+    assert.is(await take('spot-001', after(100)), undefined);
+    assert.equal((await workRequests.state(id)).revision, 2n, 'it was offered once, and given back');
+    assert.is((await take('cheap-001'))?.attempts, 1);
+  }));
+
+test('a worker that has not said that it is ready, or has had the one task of an ephemeral one, is given nothing', () =>
+  withDispatcher(async ({ application, take, submit }) => {
+    const { workers, workRequests, clock, context } = application;
+    const [worker, run, at] = ['cheap-002', 'run-of-cheap-002', clock.nowText()];
+    const architectures = ['amd64'] as const;
+    const tell = async (command: Parameters<typeof workers.handle>[1]): Promise<void> =>
+      void accepted(await workers.handle(worker, command, context));
+    await tell({ type: 'RegisterWorker', data: { worker, pool: 'cheap', architectures, at } });
+    const asked = { run, providerAccount: 'hcloud', architectures, activationSha256: 'a'.repeat(64), at };
+    await tell({ type: 'RequestLaunch', data: { ...asked, ephemeral: true, because: 'asked' } });
+    await tell({ type: 'RecordInstanceCreated', data: { run, instanceCreatedAt: at, workerPoolData: {} } });
+    const id = await submit();
+    assert.is(await take(worker, after(100)), undefined);
+    await tell({ type: 'RecordWorkerConnected', data: { run, dynamicMetadata: {}, at } });
+    await tell({ type: 'StartTask', data: { task: 'one', scope: 'debian', expectedSeconds: 1, at } });
+    await tell({ type: 'FinishTask', data: { task: 'one', at } });
+    assert.is(await take(worker, after(100)), undefined);
+    assert.equal((await workRequests.state(id)).revision, 0n, 'it was offered to nobody');
+  }));
+
+test('who may take what is known as soon as the log says so, however far behind the views are', () =>
+  withDispatcher(async ({ application, take, takenBy }) => {
+    const { workRequests, clock, context } = application;
+    const put = async (scope: string): Promise<string> => {
+      const data = { id: `of-${scope}`, scope, architecture: 'amd64', pool: 'closed', payload: null } as const;
+      const submission = { ...data, expectedSeconds: null, submittedAt: clock.nowText() };
+      accepted(await workRequests.handle(data.id, { type: 'SubmitWork', data: submission }, context));
+      return data.id;
+    };
+    void take('closed-001');
+    const id = await put('debian');
+    accepted(await removeScopeWorkerPool({ scope: 'ubuntu', pool: 'closed' }, context, application));
+    accepted(await addScopeWorkerPool({ scope: 'debian', pool: 'closed' }, {}, context, application));
+    assert.is(await takenBy(id), 'closed-001', 'it waits for work that waits, and is given it without asking again');
+  }));
+
+test('the queue is read from views that show all that the log held when its following began', async () => {
+  const application = await openTestApplication();
+  const ended = new AbortController();
+  try {
+    await foundPool(application);
+    await readyWorker(application, 'builder', null);
+    await application.catchUp();
+    const data = { id: 'w', scope: 'debian', architecture: 'amd64', pool: null, payload: null } as const;
+    const submission = { ...data, expectedSeconds: null, submittedAt: application.clock.nowText() };
+    accepted(await application.workRequests.handle('w', { type: 'SubmitWork', data: submission }, application.context));
+    const dispatcher = openWorkDispatcher(application);
+    const following = dispatcher.run(ended.signal);
+    const work = await dispatcher.take({ worker: 'builder', run: null }, after(3_000));
+    ended.abort();
+    await following;
+    assert.is(work?.id, 'w');
+  } finally {
+    ended.abort();
+    await application.close();
+  }
+});
 
 test.run();
