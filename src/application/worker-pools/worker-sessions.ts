@@ -64,11 +64,21 @@ export async function mayActivate(token: string, { workers }: Pick<SessionDepend
 export async function workerOf(
   token: string,
   { workers }: Pick<SessionDependencies, 'workers'>,
-): Promise<KnownWorker | undefined> {
+): Promise<(KnownWorker & Readonly<{ isSilent: boolean }>) | undefined> {
   const worker = workerNamedBy(token);
   if (worker === undefined) return undefined;
   const { state } = await workers.state(worker);
-  return tokenOf(state) === sha256(token) ? { worker, run: state.instance?.run ?? null } : undefined;
+  if (tokenOf(state) !== sha256(token)) return undefined;
+  return { worker, run: state.instance?.run ?? null, isSilent: state.isSilent === true };
+}
+
+/** A worker that had fallen silent is heard of by this server, which may not be the one that judges it. */
+export async function workerHeardAgain(
+  worker: string,
+  context: CommandContext,
+  { workers, clock }: Pick<SessionDependencies, 'workers' | 'clock'>,
+): Promise<void> {
+  await workers.handle(worker, { type: 'RecordHeard', data: { at: clock.nowText() } }, context);
 }
 
 function tokenOf({ pool, instance, tokenSha256 }: WorkerState): string | undefined {

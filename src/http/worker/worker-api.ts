@@ -9,6 +9,7 @@ import {
   mayActivate,
   readyWorker,
   type SessionDependencies,
+  workerHeardAgain,
   workerOf,
 } from '../../application/worker-pools/worker-sessions.ts';
 import type { CommandContext } from '../../commands/aggregate.ts';
@@ -244,8 +245,12 @@ async function knownOf(
 ): Promise<KnownWorker | undefined> {
   const token = bearerToken(request);
   const known = token === undefined ? undefined : await workerOf(token, dependencies);
-  if (known === undefined) sendProblem(response, problems.authenticationRequired);
-  else dependencies.heard(known.worker);
+  if (known === undefined) {
+    sendProblem(response, problems.authenticationRequired);
+    return undefined;
+  }
+  dependencies.heard(known.worker);
+  if (known.isSilent) await workerHeardAgain(known.worker, contextFor(known, response), dependencies);
   return known;
 }
 

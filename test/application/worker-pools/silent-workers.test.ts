@@ -152,12 +152,52 @@ test('a worker that reports every twenty seconds is left alone', () =>
     assert.equal(await seen(application, 'builder'), { isSilent: false, task: 'task-of-builder', ending: null });
   }));
 
-test('where other servers hear of workers too, only those that this one has heard of are judged', () =>
-  judged(async ({ application, pass, hear }) => {
+test('where other servers hear of workers too, those that this one has not heard of are judged more slowly', () =>
+  judged(async ({ application, pass, hear, asked }) => {
     hear('builder');
     await pass(330);
     assert.equal(await seen(application, 'spot-001'), { isSilent: false, task: 'task-of-spot-001', ending: null });
     assert.equal(await seen(application, 'builder'), { isSilent: true, task: null, ending: null });
+    await pass(310);
+    assert.equal(await seen(application, 'spot-001'), { isSilent: true, task: 'task-of-spot-001', ending: null });
+    await pass(50);
+    assert.is((await seen(application, 'spot-001')).ending, 'silent', 'it is with no server');
+    assert.is(asked(), 1, 'of the other one the provider was not asked');
   }, true));
+
+test('a worker that reports to another server from some moment on is left its task, as often as it is asked for', () =>
+  judged(async ({ application, pass, hear }) => {
+    const { workers, clock, context } = application;
+    /** As a server does that is told something by a worker that the log takes for silent. */
+    const answer = async (): Promise<void> =>
+      void accepted(await workers.handle('spot-001', { type: 'RecordHeard', data: { at: clock.nowText() } }, context));
+    hear('spot-001');
+    await pass(70);
+    assert.is((await seen(application, 'spot-001')).isSilent, true);
+    await answer();
+    await pass(590);
+    assert.is((await seen(application, 'spot-001')).isSilent, false, 'it is not asked again and again');
+    await pass(20);
+    assert.is((await seen(application, 'spot-001')).isSilent, true);
+    await answer();
+    await pass(400);
+    assert.equal(await seen(application, 'spot-001'), { isSilent: false, task: 'task-of-spot-001', ending: null });
+    // Of itself this server hears again.
+    hear('spot-001');
+    await pass(70);
+    assert.is((await seen(application, 'spot-001')).isSilent, true);
+  }, true));
+
+test('a server that has slept gives up nobody before workers could report again', () =>
+  judged(async ({ application, pass, hear }) => {
+    hear('spot-001');
+    await pass(20);
+    await application.clock.advance({ minutes: 10 });
+    await pass(20);
+    assert.equal(await seen(application, 'spot-001'), { isSilent: true, task: 'task-of-spot-001', ending: null });
+    hear('spot-001');
+    await pass(40);
+    assert.equal(await seen(application, 'spot-001'), { isSilent: false, task: 'task-of-spot-001', ending: null });
+  }));
 
 test.run();
