@@ -32,7 +32,8 @@ export type WorkerCommand =
       { run: string; call: 'create' | 'terminate'; code: string; because: string; at: string }
     >
   | Command<'RecordInstanceCreated', { run: string; instanceCreatedAt: string; workerPoolData: WorkerPoolData }>
-  | Command<'RecordLaunchFailed', { run: string; code: string; because: string; at: string }>
+  /** `accountRevision`: how far the stream of the account was when the provider was asked, where it was. */
+  | Command<'RecordLaunchFailed', { run: string; code: string; because: string; at: string; accountRevision?: string }>
   /** `run` is null for a worker without a pool. */
   | Command<'RecordWorkerConnected', { run: string | null; dynamicMetadata: Json; at: string }>
   | Command<'StartTask', { task: string; scope: string; expectedSeconds: number; at: string }>
@@ -160,13 +161,16 @@ function recordCreated(data: DataOf<'RecordInstanceCreated'>, state: Registered)
 }
 
 function recordLaunchFailed(data: DataOf<'RecordLaunchFailed'>, state: Registered): Decision<WorkerEvent> {
-  const { run, code, because, at } = data;
+  const { run, code, because, at, accountRevision } = data;
   const found = instanceOf(run, state);
   if ('refused' in found) return state.lastRun === run ? [] : found;
   if (found.instance.created !== undefined) {
     return refuse('instance-exists', `the instance of ${state.worker} was created: its launch can not fail any more.`);
   }
-  return [{ type: 'InstanceLaunchFailed', data: { ...found.ids, code, because, failedAt: at } }];
+  const failed = { ...found.ids, code, because, failedAt: at };
+  return [
+    { type: 'InstanceLaunchFailed', data: accountRevision === undefined ? failed : { ...failed, accountRevision } },
+  ];
 }
 
 function recordConnected(data: DataOf<'RecordWorkerConnected'>, state: Registered): Decision<WorkerEvent> {

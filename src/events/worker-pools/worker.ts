@@ -69,7 +69,14 @@ export const InstanceCreated = defineEvent(
 export const InstanceLaunchFailed = defineEvent(
   'InstanceLaunchFailed',
   1,
-  z.strictObject({ ...ofRun, code: z.string(), because: z.string(), failedAt: z.string() }),
+  z.strictObject({
+    ...ofRun,
+    code: z.string(),
+    because: z.string(),
+    failedAt: z.string(),
+    /** How far the account's stream was when the provider was asked. */
+    accountRevision: z.string().exactOptional(),
+  }),
 );
 
 /** A worker without a pool may be activated by what shows the token with this SHA-256, once. */

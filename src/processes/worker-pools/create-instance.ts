@@ -1,6 +1,6 @@
 import type { CommandContext } from '../../commands/aggregate.ts';
 import { activationSecretId } from '../../commands/worker-pools/activation-secret.ts';
-import type { WorkerPools, Workers } from '../../commands/worker-pools/aggregates.ts';
+import type { Assets, WorkerPools, Workers } from '../../commands/worker-pools/aggregates.ts';
 import type { Instance } from '../../commands/worker-pools/worker-state.ts';
 import { BoundedMap } from '../../kernel/bounded-map.ts';
 import { isRefusal, type Refusal } from '../../kernel/decider.ts';
@@ -12,6 +12,7 @@ import type { WithAccount } from './provider-accounts.ts';
 export type CreateInstanceDependencies = Readonly<{
   workerPools: WorkerPools;
   workers: Workers;
+  assets: Assets;
   secrets: Secrets;
   withAccount: WithAccount;
   /** The installation's own mark on what it makes at a provider. */
@@ -23,7 +24,8 @@ export type CreateInstanceDependencies = Readonly<{
 
 type Run = Readonly<{ worker: string; pool: string; run: string }>;
 
-type Failure = Readonly<{ code: string; because: string }>;
+/** `accountRevision`: how far the account's stream was when the provider refused it. */
+type Failure = Readonly<{ code: string; because: string; accountRevision?: string }>;
 
 /** What one process knows of its tries of one run; monotonic milliseconds. */
 type Tries = {
@@ -97,13 +99,14 @@ class Creation {
     tries.areCertain ||= started;
     const wereCertain = tries.areCertain;
     tries.areCertain = false;
+    const accountRevision = String((await this.#with.assets.state(instance.providerAccount)).revision);
     try {
       return await this.#ask(run, instance, userData, signal);
     } catch (error) {
       if (!(error instanceof CloudFailure) || error.kind === 'uncertain') throw error;
       tries.areCertain = wereCertain;
       if (error.kind === 'later') throw error;
-      tries.givenUp = { code: error.code, because: error.message };
+      tries.givenUp = { code: error.code, because: error.message, accountRevision };
       // Of this alone the provider says that there is no instance, whatever was tried before.
       if (error.code === 'instance-gone') return tries.givenUp;
       return this.#giveUp(run, { ...instance, creationStarted: true }, tries.givenUp, tries, signal);

@@ -28,7 +28,8 @@ type Watched =
       }
     >;
 
-type Failure = Readonly<{ code: string; because: string }>;
+/** `accountRevision`: how far the account's stream was when the provider was asked, where it was. */
+type Failure = Readonly<{ code: string; because: string; accountRevision?: string }>;
 
 /** One run of one worker, from its reserved place until the place is free again. */
 export type RunState = Readonly<{
@@ -106,8 +107,11 @@ function evolve(state: RunState | undefined, event: RecordedEvent<Watched>): Run
       return { ...state, step: 'launching', account: event.data.providerAccount };
     case 'InstanceCreated':
       return { ...state, step: 'running' };
-    case 'InstanceLaunchFailed':
-      return { ...state, step: 'launch-failed', failure: { code: event.data.code, because: event.data.because } };
+    case 'InstanceLaunchFailed': {
+      const { code, because, accountRevision } = event.data;
+      const failure = accountRevision === undefined ? { code, because } : { code, because, accountRevision };
+      return { ...state, step: 'launch-failed', failure };
+    }
     case 'TaskStarted':
       return { ...state, hasTask: true };
     case 'TaskFinished':
@@ -225,7 +229,8 @@ async function release(
   await secrets.remove(activationSecretId(run));
   const given = { run, outcome, at: clock.nowText() };
   const accountRevision = account === null ? {} : { accountRevision: String((await assets.state(account)).revision) };
-  const released = failure === null ? given : { ...given, failure: { ...failure, ...accountRevision } };
+  // An account that was edited since it was refused is no longer the one that was.
+  const released = failure === null ? given : { ...given, failure: { ...accountRevision, ...failure } };
   accept(await workerPools.handle(pool, { type: 'ReleaseInstance', data: released }, context));
 }
 

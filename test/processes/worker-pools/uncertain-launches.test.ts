@@ -1,7 +1,9 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { ensureAsset } from '../../../src/application/worker-pools/assets.ts';
 import { deletePool, editPool } from '../../../src/application/worker-pools/pools.ts';
 import { terminateWorker } from '../../../src/application/worker-pools/workers.ts';
+import { launchesRest } from '../../../src/commands/worker-pools/pool-state.ts';
 import type { Specifications } from '../../../src/events/worker-pools/specifications.ts';
 import type { CloudFailureCode, InstanceRequest, OpenCloud } from '../../../src/ports/clouds.ts';
 import { openTestApplication, type TestApplication } from '../../support/test-application.ts';
@@ -208,6 +210,30 @@ for (const code of CERTAIN) {
       await runner.settle();
       assert.equal(cloud.instances(), []);
       assert.is((await worker(application))?.callFailed, null);
+    }));
+}
+
+for (const isUncertain of [false, true]) {
+  const what = isUncertain ? 'in which the provider’s list is waited for' : 'after which the server died';
+
+  test(`an account that was edited since it was refused, in a launch ${what}, may be tried at once`, () =>
+    withReservedPlace(async ({ application, cloud, runner, restarted }) => {
+      if (isUncertain) loseAnswers(cloud, 1, false);
+      cloud.fail({ call: 'create', code: 'login-refused' });
+      for (let tries = isUncertain ? 3 : 2; tries > 0; tries -= 1) await runner.tryAll();
+      const { record } = (await application.assets.state('hcloud')).state;
+      assert.ok(record);
+      const rotated = { record, credentials: { api_token: 'hunter3' } };
+      accepted(await ensureAsset(rotated, application.context, application));
+      await application.clock.advance({ minutes: 6 });
+      await (isUncertain ? runner : restarted()).settle();
+      const [pool, account] = [
+        (await application.workerPools.state('spot')).state,
+        await application.assets.state('hcloud'),
+      ];
+      assert.is(pool.failures?.code, 'login-refused');
+      assert.is(launchesRest(pool, String(account.revision)), undefined);
+      assert.is(launchesRest(pool, pool.failures?.accountRevision), Number.POSITIVE_INFINITY);
     }));
 }
 
