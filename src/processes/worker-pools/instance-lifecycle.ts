@@ -131,8 +131,9 @@ function owed(state: RunState): readonly InstanceDuty[] {
   switch (step) {
     case 'reserved': {
       const nothing = { ...data, outcome: 'launch-failed', failure: POOL_DELETED } as const;
+      // Of the same name: a launch that is being requested is waited for, and then is one that has begun.
       return poolDeleted
-        ? [{ type: 'ReleaseInstance', id: `release/${run}`, data: nothing }]
+        ? [{ type: 'ReleaseInstance', id: `request/${run}`, data: nothing }]
         : [{ type: 'RequestLaunch', id: `request/${run}`, data: { ...data, because } }];
     }
     case 'launching':

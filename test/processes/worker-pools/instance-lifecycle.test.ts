@@ -5,9 +5,10 @@ import { deletePool, editPool } from '../../../src/application/worker-pools/pool
 import type { AssetRecord } from '../../../src/events/worker-pools/asset-records.ts';
 import type { WorkerPoolEvent } from '../../../src/events/worker-pools/worker-pool.ts';
 import type { WorkerEvent } from '../../../src/events/worker-pools/worker.ts';
-import { instanceLifecycle } from '../../../src/processes/worker-pools/instance-lifecycle.ts';
+import { DutyQueue } from '../../../src/processes/duty-queue.ts';
+import { type InstanceDuty, instanceLifecycle } from '../../../src/processes/worker-pools/instance-lifecycle.ts';
 import { poolMonthMilliseconds } from '../../../src/projections/worker-pools/pool-usage-view.ts';
-import { recordedInOrder, specifyProcess } from '../../specification.ts';
+import { foldViews, recordedInOrder, specifyProcess } from '../../specification.ts';
 import { createDummyCloud, type DummyCloud } from '../../support/worker-pools/dummy-cloud.ts';
 import { openTestApplication, type TestApplication } from '../../support/test-application.ts';
 import {
@@ -110,6 +111,24 @@ test('what is over gives its place back, and then is forgotten', () => {
       type: 'ReleaseInstance',
       data: { ...ofAccount, outcome: 'launch-failed', failure: { code: 'x', because: 'x' } },
     });
+});
+
+test('a place whose pool is deleted is given back only after what was begun for it has ended', () => {
+  const queue = new DutyQueue<InstanceDuty>({ clock: { monotonicMilliseconds: () => 0 }, concurrency: 10 });
+  const owed = (...events: readonly Watched[]): readonly InstanceDuty[] => {
+    const states = foldViews(instanceLifecycle, recordedInOrder(events, AT, 1, 'worker-spot-001'));
+    return [...states.values()].flatMap((state) => instanceLifecycle.owed(state, () => 0));
+  };
+  const [begun] = owed(reserved);
+  const [released] = owed(reserved, deleted);
+  assert.ok(begun && released);
+  const performed: string[] = [];
+  const perform = (type: string) => (): Promise<void> => {
+    performed.push(type);
+    return new Promise(() => undefined);
+  };
+  for (const duty of [begun, released]) queue.start('spot-001', duty, perform(duty.type), () => undefined);
+  assert.equal(performed, ['RequestLaunch'], 'a launch that is requested after its place was given back is nobody’s');
 });
 
 test('a pool deleted by force ends what runs, and what has not begun gives its place back', () => {
