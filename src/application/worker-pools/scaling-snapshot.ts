@@ -162,6 +162,7 @@ async function workerSnapshots({ views }: ScalingSnapshotDependencies, look: Loo
         pool: record.name,
         architectures: isThisRun ? known.architectures : record.architectures,
         activity: isThisRun ? activityOf(known, placeSince, look) : { state: 'booting', since: placeSince },
+        ...(isThisRun && known.ephemeral ? { ephemeral: true } : {}),
       };
     }),
   );

@@ -23,6 +23,8 @@ export type WorkerView = Readonly<{
   idleSince: string | null;
   /** The instance has run a task. */
   hasRunTask: boolean;
+  /** The instance was launched to run one task. */
+  ephemeral: boolean;
   task: RunningTaskView | null;
   ending: Readonly<{ code: string; because: string; forced: boolean }> | null;
   /** Why the newest launch came to nothing, until the next one. */
@@ -43,13 +45,14 @@ const STOPPED = {
   phase: 'stopped',
   idleSince: null,
   hasRunTask: false,
+  ephemeral: false,
   ending: null,
 } as const;
 
 /** Workers by name. */
 export const workerProjection: Projection<WorkerEvent, WorkerView> = {
   name: 'workers',
-  version: 2,
+  version: 3,
   handles: workerEvents.map(({ type }) => type),
   keysOf: ({ data }) => [data.worker],
   evolve: (view, event) => {
@@ -65,8 +68,9 @@ export const workerProjection: Projection<WorkerEvent, WorkerView> = {
 function changed(view: WorkerView, event: Exclude<WorkerEvent, { type: 'WorkerRegistered' }>): WorkerView {
   switch (event.type) {
     case 'InstanceLaunchRequested': {
-      const { run, architectures, providerAccount } = event.data;
-      return { ...view, ...STOPPED, run, providerAccount, architectures, phase: 'launching', failure: null };
+      const { run, architectures, providerAccount, ephemeral = false } = event.data;
+      const asked = { run, providerAccount, architectures, ephemeral };
+      return { ...view, ...STOPPED, ...asked, phase: 'launching', failure: null };
     }
     case 'WorkerActivationIssued':
       // It is ready when it has reported in.

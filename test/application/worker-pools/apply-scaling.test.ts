@@ -1,9 +1,9 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { applyScaling } from '../../../src/application/worker-pools/apply-scaling.ts';
+import { applyScaling, scale } from '../../../src/application/worker-pools/apply-scaling.ts';
 import { activeSlots } from '../../../src/commands/worker-pools/pool-state.ts';
 import type { ScalingDecision } from '../../../src/domain/worker-pools/scaling/decision.ts';
-import { ensurePool } from '../../../src/application/worker-pools/pools.ts';
+import { editPool, ensurePool } from '../../../src/application/worker-pools/pools.ts';
 import { StoreUnavailable } from '../../../src/ports/event-store.ts';
 import { createManualClock } from '../../support/manual-clock.ts';
 import { failingAppends } from '../../support/stores/failing-appends.ts';
@@ -105,6 +105,41 @@ test('a pool whose records fail keeps no other from its places and its ends, and
     const places = async (pool: string) => activeSlots((await application.workerPools.state(pool)).state).length;
     assert.is(await places('spot'), 0);
     assert.is(await places('east'), 1);
+  } finally {
+    await application.close();
+  }
+});
+
+test('an ephemeral worker that has run its one task is ended and no capacity, whatever its pool says by then', async () => {
+  const application = await openTestApplication();
+  try {
+    const { workers, workerPools, clock, context } = application;
+    await foundPool(application, { limits, ephemeral: true });
+    const at = clock.nowText();
+    const run = 'run-1';
+    const reserved = { runs: [run], because: 'asked', at, partly: false };
+    accepted(await workerPools.handle('spot', { type: 'ReserveInstances', data: reserved }, context));
+    const tell = async (command: Parameters<typeof workers.handle>[1]): Promise<void> =>
+      void accepted(await workers.handle('spot-001', command, context));
+    const architectures = ['amd64'] as const;
+    await tell({ type: 'RegisterWorker', data: { worker: 'spot-001', pool: 'spot', architectures, at } });
+    const asked = { run, providerAccount: 'hcloud', architectures, activationSha256: 'a'.repeat(64), at };
+    await tell({ type: 'RequestLaunch', data: { ...asked, ephemeral: true, because: 'asked' } });
+    await tell({ type: 'RecordInstanceCreated', data: { run, instanceCreatedAt: at, workerPoolData: {} } });
+    await tell({ type: 'RecordWorkerConnected', data: { run, dynamicMetadata: {}, at } });
+    await tell({ type: 'StartTask', data: { task: 't', scope: 'debian', expectedSeconds: 60, at } });
+    accepted(await editPool('spot', { ephemeral: false }, { dryRun: false }, context, application));
+    const queue = [{ scope: 'debian', architecture: 'amd64', count: 1, expectedSeconds: 60 }] as const;
+    const times = { bootSeconds: 60, bootTimeoutSeconds: 1_800, dryRun: true };
+    const busy = (await scale(queue, times, context, application)).decision;
+    assert.is(busy.launches[0]?.count, 1, 'it will take no other task');
+    await tell({ type: 'FinishTask', data: { task: 't', at } });
+    const { launches, terminations } = (await scale(queue, times, context, application)).decision;
+    assert.is(launches[0]?.count, 1);
+    assert.equal(
+      terminations.map(({ worker, code }) => [worker, code]),
+      [['spot-001', 'ephemeral-done']],
+    );
   } finally {
     await application.close();
   }

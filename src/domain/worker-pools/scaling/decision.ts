@@ -2,7 +2,7 @@ import type { Architecture } from '../../../events/worker-pools/architectures.ts
 import { type Demand, demandsOf } from './demand.ts';
 import { launchWorkersMax, placeAll, type Placement } from './placement.ts';
 import * as reasons from './reasons.ts';
-import { bootTimedOut, freeIn, isSpent, type LaunchLimit } from './seats.ts';
+import { bootTimedOut, freeIn, isSpent, type LaunchLimit, runsOneTask } from './seats.ts';
 import type { PoolSnapshot, ScalingSnapshot, WorkerSnapshot } from './snapshot.ts';
 
 /** Instances to launch in one pool for one part of the queue. */
@@ -113,7 +113,7 @@ function terminations(pool: PoolSnapshot, needed: number, snapshot: ScalingSnaps
       return spent && !activity.draining ? ends('month-spent', reasons.monthSpent(pool), true) : [];
     }
     if (activity.state !== 'idle') return [];
-    if (pool.ephemeral && activity.tasksRun > 0) return ends('ephemeral-done', reasons.ephemeralDone());
+    if (runsOneTask(worker, pool) && activity.tasksRun > 0) return ends('ephemeral-done', reasons.ephemeralDone(pool));
     if (spent) return ends('month-spent', reasons.monthSpent(pool));
     const idleSeconds = (snapshot.nowMilliseconds - activity.since) / 1000;
     if (idleSeconds < pool.maxIdleSeconds || spare <= 0) return [];

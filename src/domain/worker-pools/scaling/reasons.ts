@@ -21,8 +21,8 @@ export function monthSpent(pool: PoolSnapshot): string {
   return `the pool has used ${Math.floor(pool.usedSeconds)} of ${pool.targetMaxSecondsPerMonth ?? 0} seconds of this month`;
 }
 
-export function ephemeralDone(): string {
-  return 'the pool is ephemeral, and the worker has run its one task';
+export function ephemeralDone({ ephemeral }: Pick<PoolSnapshot, 'ephemeral'>): string {
+  return `the pool ${ephemeral ? 'is' : 'was'} ephemeral, and the worker has run its one task`;
 }
 
 export function bootTimedOut(bootTimeoutSeconds: number): string {

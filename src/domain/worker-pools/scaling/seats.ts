@@ -58,14 +58,22 @@ export function freeIn(
     case 'booting':
       return bootTimedOut(activity.since, pool, snapshot) ? undefined : 0;
     case 'idle':
-      return pool?.ephemeral === true && activity.tasksRun > 0 ? undefined : 0;
+      return runsOneTask(worker, pool) && activity.tasksRun > 0 ? undefined : 0;
     case 'busy':
-      return activity.draining || pool?.ephemeral === true
+      return activity.draining || runsOneTask(worker, pool)
         ? undefined
         : Math.max(0, Math.ceil(activity.remainingSeconds));
     case 'terminating':
       return undefined;
   }
+}
+
+/** Whether a worker ends after one task: by what it was launched as, or by what its pool says now. */
+export function runsOneTask(
+  { ephemeral }: Pick<WorkerSnapshot, 'ephemeral'>,
+  pool: Pick<PoolSnapshot, 'ephemeral'> | undefined,
+): boolean {
+  return ephemeral === true || pool?.ephemeral === true;
 }
 
 /** Whether an instance has taken longer to get ready than its pool allows. */

@@ -45,6 +45,8 @@ export type WorkerSnapshot = Readonly<{
   pool: string | null;
   architectures: readonly Architecture[];
   activity: WorkerActivity;
+  /** It was launched to run one task, whatever its pool says by now. */
+  ephemeral?: boolean;
 }>;
 
 /** Pending tasks of one kind, in the order in which they will be dispatched. */
