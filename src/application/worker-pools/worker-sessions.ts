@@ -17,24 +17,19 @@ export type SessionDependencies = Pick<Application, 'workers' | 'clock' | 'ids'>
 
 const TOKEN_BYTES = 32;
 
-/** Makes a worker without a pool known, and gives its activation token, once. `changed`: it was not known before. */
+/** Makes a worker without a pool known, and gives its activation token, once. */
 export async function registerWorker(
   worker: string,
   architectures: readonly Architecture[],
   context: CommandContext,
   { workers, clock, ids }: SessionDependencies,
 ): Promise<Refusal | Readonly<{ token: string }>> {
-  const { state } = await workers.state(worker);
-  if (state.worker !== undefined) {
-    return refuse('worker-exists', `worker ${worker} is registered already.`, 'worker');
-  }
-  const data = { worker, pool: null, architectures, at: clock.nowText() };
-  const registered = await workers.handle(worker, { type: 'RegisterWorker', data }, context);
-  if (isRefusal(registered)) return registered;
   const token = newToken(worker, ids);
-  const issued = { activationSha256: sha256(token), at: clock.nowText() };
-  const answer = await workers.handle(worker, { type: 'IssueActivation', data: issued }, context);
-  return isRefusal(answer) ? answer : { token };
+  const data = { worker, pool: null, architectures, activationSha256: sha256(token), at: clock.nowText() };
+  const answer = await workers.handle(worker, { type: 'RegisterWorker', data }, context);
+  if (isRefusal(answer)) return answer;
+  if (answer.events.length > 0) return { token };
+  return refuse('worker-exists', `worker ${worker} is registered already.`, 'worker');
 }
 
 /** Exchanges an activation token, once, for the worker's own. Unknown and ended tokens: `undefined`. */

@@ -9,8 +9,15 @@ type Json = Extract<WorkerEvent, { type: 'WorkerConnected' }>['data']['dynamicMe
 
 export type WorkerCommand =
   | Command<
+      /** `activationSha256`: of a worker without a pool, what may activate it. */
       'RegisterWorker',
-      { worker: string; pool: string | null; architectures: readonly Architecture[]; at: string }
+      {
+        worker: string;
+        pool: string | null;
+        architectures: readonly Architecture[];
+        at: string;
+        activationSha256?: string;
+      }
     >
   | Command<
       'RequestLaunch',
@@ -40,8 +47,6 @@ export type WorkerCommand =
   | Command<'FinishTask', { task: string; at: string }>
   /** Without `forced` a running task is waited for. */
   | Command<'RequestTermination', { code: string; because: string; forced: boolean; at: string }>
-  /** Of a worker without a pool. */
-  | Command<'IssueActivation', { activationSha256: string; at: string }>
   | Command<'ActivateWorker', { activationSha256: string; tokenSha256: string; at: string }>
   | Command<'RecordSilence', { at: string }>
   | Command<'RecordHeard', { at: string }>
@@ -68,9 +73,12 @@ export const workerDecider = {
 
 function decide(command: WorkerCommand, state: WorkerState): Decision<WorkerEvent> {
   if (command.type === 'RegisterWorker') {
-    const { worker, pool, architectures, at } = command.data;
+    const { worker, pool, architectures, at, activationSha256 } = command.data;
     if (state.worker !== undefined) return [];
-    return [{ type: 'WorkerRegistered', data: { worker, pool, architectures: [...architectures], registeredAt: at } }];
+    const registered = { worker, pool, architectures: [...architectures], registeredAt: at };
+    const known: WorkerEvent = { type: 'WorkerRegistered', data: registered };
+    if (activationSha256 === undefined) return [known];
+    return [known, { type: 'WorkerActivationIssued', data: { worker, activationSha256, issuedAt: at } }];
   }
   if (!isRegistered(state)) return refuse('worker-not-found', 'worker not found.', 'worker');
   switch (command.type) {
@@ -90,13 +98,6 @@ function decide(command: WorkerCommand, state: WorkerState): Decision<WorkerEven
       return startTask(command.data, state);
     case 'FinishTask':
       return state.task?.task === command.data.task ? [taskFinished(state, 'finished', command.data.at)] : [];
-    case 'IssueActivation': {
-      const { activationSha256, at } = command.data;
-      const { worker, pool } = state;
-      if (pool !== null) return refuse('worker-with-pool', `${worker} has a pool: each instance has its own token.`);
-      if (state.activationSha256 === activationSha256) return [];
-      return [{ type: 'WorkerActivationIssued', data: { worker, activationSha256, issuedAt: at } }];
-    }
     case 'ActivateWorker':
       return activate(command.data, state);
     case 'RecordSilence':

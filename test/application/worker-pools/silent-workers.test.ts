@@ -72,9 +72,9 @@ async function runningWorker(application: TestApplication, worker: string, pool:
   const tell = async (command: Parameters<typeof workers.handle>[1]): Promise<void> => {
     accepted(await workers.handle(worker, command, context));
   };
-  await tell({ type: 'RegisterWorker', data: { worker, pool, architectures, at } });
-  if (run === null) await tell({ type: 'IssueActivation', data: { activationSha256, at } });
-  else {
+  const alone = run === null ? { activationSha256 } : {};
+  await tell({ type: 'RegisterWorker', data: { worker, pool, architectures, ...alone, at } });
+  if (run !== null) {
     const asked = { run, providerAccount: 'hcloud', architectures, activationSha256, because: 'asked', at };
     await tell({ type: 'RequestLaunch', data: asked });
     await tell({ type: 'StartCreation', data: { run, at } });
