@@ -56,7 +56,11 @@ export function firstBootUserData(boot: FirstBoot): UserData {
   const texts = variants.map(({ swapGiB }) => cloudConfig(boot, needsRepository ? apt : null, swapGiB));
   const largest = Math.max(...texts.map((text) => new TextEncoder().encode(text).length));
   if (largest <= bytesMax) return { ok: true, texts };
-  const because = `the first-boot configuration has ${largest} bytes, ${specifications.provider_type} takes ${bytesMax}: shorten the repository's signing_key`;
+  const long = [
+    ...(boot.exec === null ? [] : ["exec of the pool's static_metadata"]),
+    ...(needsRepository ? ["the repository's signing_key"] : []),
+  ];
+  const because = `the first-boot configuration has ${largest} bytes, ${specifications.provider_type} takes ${bytesMax}: shorten ${long.join(' or ')}`;
   return { ok: false, code: 'user-data-too-large', because };
 }
 

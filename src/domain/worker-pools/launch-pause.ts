@@ -19,7 +19,7 @@ const PAUSE_SECONDS: Readonly<Record<string, number>> = {
   'quota-exceeded': 900,
   'not-permitted': 900,
 };
-const POOL_EDIT: ReadonlySet<string> = new Set(['bad-specifications', 'no-repository', 'user-data-too-large']);
+const POOL_EDIT: ReadonlySet<string> = new Set(['bad-specifications', 'no-repository']);
 const ACCOUNT_EDIT: ReadonlySet<string> = new Set(['login-refused', 'bad-account']);
 
 const RETRY_SECONDS_MIN = 30;

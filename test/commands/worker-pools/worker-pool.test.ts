@@ -345,6 +345,11 @@ test('each kind of failure has its own pause: capacity minutes, a quota longer, 
   assert.is(after('quota-exceeded'), 900);
   assert.is(after('rejected'), 30);
   assert.is(after('bad-specifications'), Number.POSITIVE_INFINITY);
+  assert.is(
+    after('user-data-too-large'),
+    30,
+    'it may be the repository that is shortened, which is no edit of the pool',
+  );
   assert.is(after('login-refused'), Number.POSITIVE_INFINITY);
   const login = [created, reserved(1, 'a'), failedWith('login-refused', '4')];
   assert.is(pauseSeconds(login, '5'), undefined, 'the account has been edited');
