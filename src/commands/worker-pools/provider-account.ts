@@ -22,7 +22,7 @@ export const providerAccountDecider = {
   }),
   decide: ({ data }: ProviderAccountCommand, { endedRuns }: ProviderAccountState): Decision<ProviderAccountEvent> => {
     if (endedRuns.includes(data.run)) return [];
-    const milliseconds = epochMilliseconds(data.endedAt) - epochMilliseconds(data.createdAt);
+    const milliseconds = epochMilliseconds(data.endedAt) - epochMilliseconds(data.accountedUntil ?? data.createdAt);
     return [{ type: 'UnknownInstanceEnded', data: { ...data, seconds: Math.max(0, Math.round(milliseconds / 1000)) } }];
   },
   snapshot: {

@@ -17,7 +17,9 @@ export const UnknownInstanceEnded = defineEvent(
     instance: z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()])),
     createdAt: z.string(),
     endedAt: z.string(),
-    /** Between the two: what was paid for. */
+    /** Where its run was taken for over before: what was paid for until then is in the accounts already. */
+    accountedUntil: z.string().exactOptional(),
+    /** Between its creation, or where it is accounted until then, and its end: what was paid for. */
     seconds: z.number(),
   }),
 );

@@ -2,10 +2,14 @@ import type { CommandContext } from '../../commands/aggregate.ts';
 import { Ages } from '../../concurrency/ages.ts';
 import type { ProviderAccounts, WorkerPools, Workers } from '../../commands/worker-pools/aggregates.ts';
 import { canonicalJson } from '../../events/hash-chain.ts';
+import type { WorkerEvent } from '../../events/worker-pools/worker.ts';
 import { epochMilliseconds } from '../../domain/instants.ts';
 import { isRefusal } from '../../kernel/decider.ts';
+import type { RecordedEvent } from '../../kernel/event.ts';
+import { streamName } from '../../kernel/stream-name.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { CloudInstance } from '../../ports/clouds.ts';
+import type { EventStore } from '../../ports/event-store.ts';
 import type { Log } from '../../ports/log.ts';
 import { VISIBLE_AFTER_MILLISECONDS } from './create-instance.ts';
 import type { AccountOfRun, WithAccount } from './provider-accounts.ts';
@@ -20,6 +24,7 @@ export type SweepDependencies = Readonly<{
   workerPools: WorkerPools;
   workers: Workers;
   providerAccounts: ProviderAccounts;
+  store: Pick<EventStore, 'read'>;
   withAccount: WithAccount;
   installation: () => Promise<string>;
   /** Every run that has a place in a pool. */
@@ -129,13 +134,15 @@ async function endUnknown(
   { pool, worker, run, data: instance, createdAt }: CloudInstance,
   context: CommandContext,
   signal: AbortSignal,
-  { withAccount, providerAccounts, clock, log }: SweepDependencies,
+  { withAccount, providerAccounts, store, clock, log }: SweepDependencies,
 ): Promise<void> {
   const { providerAccount } = account;
   try {
     const { endedAt } = await withAccount(account, (cloud) => cloud.terminate(instance, signal));
     const ended = { providerAccount, pool, worker, run, instance: { ...instance }, createdAt };
-    const data = { ...ended, endedAt: endedAt ?? clock.nowText() };
+    const accountedUntil = await endInLog(worker, run, store);
+    const accounted = accountedUntil === undefined ? ended : { ...ended, accountedUntil };
+    const data = { ...accounted, endedAt: endedAt ?? clock.nowText() };
     await providerAccounts.handle(providerAccount, { type: 'RecordUnknownInstanceEnded', data }, context);
     log.warn(
       { account: providerAccount, worker, run, createdAt },
@@ -149,4 +156,15 @@ async function endUnknown(
       'an instance that belongs to no run could not be ended',
     );
   }
+}
+
+/** When the run was taken for over, its end having been asked for or its instance having vanished; `undefined`: it never was an instance, by the log. */
+async function endInLog(worker: string, run: string, store: SweepDependencies['store']): Promise<string | undefined> {
+  for await (const page of store.read(streamName('worker', worker)))
+    for (const event of page) if (isEnd(event) && event.data.run === run) return event.data.terminatedAt;
+  return undefined;
+}
+
+function isEnd(event: RecordedEvent): event is RecordedEvent<Extract<WorkerEvent, { type: 'InstanceTerminated' }>> {
+  return event.type === 'InstanceTerminated';
 }

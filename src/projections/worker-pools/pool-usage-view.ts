@@ -30,8 +30,8 @@ export const poolUsageProjection: Projection<Watched, PoolUsageView> = {
     if (event.position <= BigInt(view.position)) return view;
     const position = String(event.position);
     if (event.type === 'UnknownInstanceEnded') {
-      const { createdAt, endedAt } = event.data;
-      return { ...view, position, ...grown(view, createdAt, endedAt) };
+      const { createdAt, endedAt, accountedUntil = createdAt } = event.data;
+      return { ...view, position, ...grown(view, accountedUntil, endedAt) };
     }
     const { run, worker, instanceCreatedAt } = event.data;
     if (event.type === 'InstanceCreated') {

@@ -112,7 +112,8 @@ function openReading({ away, until }: Circumstances) {
     } else if (event.type === 'WorkerPoolScalingDecided') {
       pools.get(event.data.pool)?.decisions.push({ ...event.data, at: epochMilliseconds(event.data.decidedAt) });
     } else if (event.type === 'UnknownInstanceEnded') {
-      unknownMilliseconds += epochMilliseconds(event.data.endedAt) - epochMilliseconds(event.data.createdAt);
+      const { createdAt, endedAt, accountedUntil = createdAt } = event.data;
+      unknownMilliseconds += epochMilliseconds(endedAt) - epochMilliseconds(accountedUntil);
     }
   }
 

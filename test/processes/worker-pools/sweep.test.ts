@@ -1,7 +1,9 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { terminateWorker } from '../../../src/application/worker-pools/workers.ts';
 import { epochMilliseconds } from '../../../src/domain/instants.ts';
 import { poolMonthMilliseconds } from '../../../src/projections/worker-pools/pool-usage-view.ts';
+import type { OpenCloud } from '../../../src/ports/clouds.ts';
 import { openTestApplication, type TestApplication } from '../../support/test-application.ts';
 import { createDummyCloud, type DummyCloud } from '../../support/worker-pools/dummy-cloud.ts';
 import { INSTALLATION, type InstanceRunner, openInstanceRunner } from '../../support/worker-pools/instance-runner.ts';
@@ -64,6 +66,26 @@ test('an instance of no run is ended once it is old enough and was seen twice, a
     assert.is(await usedSeconds(application), 420 + 420);
     await runner.sweep();
     assert.is((await application.providerAccounts.state('hcloud')).state.endedRuns.length, 1);
+  }));
+
+test('an instance whose end its provider took for done and did not carry out is ended again, and paid for once', () =>
+  withInstance(async ({ application, cloud }) => {
+    const openCloud: OpenCloud = (account) => ({
+      ...cloud.openCloud(account),
+      terminate: async () => ({ outcome: 'ending', endedAt: null }),
+    });
+    await application.clock.advance({ hours: 1 });
+    accepted(await terminateWorker('spot-001', { forced: false }, application.context, application));
+    await openInstanceRunner(application, { openCloud }).settle();
+    assert.equal([runsOf(cloud), await usedSeconds(application)], [['a'], 3_600]);
+    const runner = openInstanceRunner(application, cloud);
+    for (let minute = 0; minute < 9; minute += 1) {
+      await application.clock.advance({ minutes: 1 });
+      await runner.sweep();
+    }
+    const [{ createdAt, endedAt } = { createdAt: '', endedAt: null }] = cloud.everyInstance();
+    assert.ok(endedAt);
+    assert.is(await usedSeconds(application), (epochMilliseconds(endedAt) - epochMilliseconds(createdAt)) / 1000);
   }));
 
 test('an instance of another installation in the same account is left alone', () =>

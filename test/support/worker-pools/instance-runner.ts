@@ -35,9 +35,9 @@ export function openInstanceRunner(
   tools: RunnerTools = application,
   isLogWhole = true,
 ): InstanceRunner {
-  const { clock, ids, log } = application;
+  const { store, clock, ids, log } = application;
   const withAccount = openProviderAccounts({ ...tools, openCloud: cloud.openCloud, clock });
-  const common = { ...tools, withAccount, installation: async () => INSTALLATION, clock, ids, log };
+  const common = { ...tools, withAccount, installation: async () => INSTALLATION, store, clock, ids, log };
   const perform: Perform<InstanceDuty> = performInstanceLifecycle({
     ...common,
     cloudDrivers: CLOUD_DRIVERS,
