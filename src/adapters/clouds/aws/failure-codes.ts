@@ -38,6 +38,9 @@ const CODES: Readonly<Record<string, CloudFailureCode>> = {
   'InvalidParameter*': 'bad-specifications',
   'InvalidUserData.*': 'bad-specifications',
   InvalidBlockDeviceMapping: 'bad-specifications',
+  // The launch's own, of a moment ago: EC2 does not show it everywhere yet, and no edit of the pool would change that.
+  'InvalidLaunchTemplateName.NotFoundException': 'rejected',
+  'InvalidLaunchTemplateId.NotFound': 'rejected',
   'InvalidLaunchTemplate*': 'bad-specifications',
   UnknownParameter: 'bad-specifications',
   MissingParameter: 'bad-specifications',
