@@ -47,6 +47,7 @@ const record = z.looseObject({
   specifications: z.looseObject({ provider_type: z.string() }),
 });
 const pool = record.extend({
+  dynamic_metadata: z.record(z.string(), z.unknown()),
   scopes: z.array(z.string()),
   active_workers: z.array(z.string()),
   created_at: z.string(),
@@ -220,6 +221,7 @@ function changeRoutes(api: AdminApi): readonly Route[] {
   ];
 }
 
-function rowOf({ record: fields, scopes, active, createdAt }: WorkerPoolView) {
-  return { ...fields, scopes, active_workers: active.map(({ worker }) => worker), created_at: createdAt };
+function rowOf({ record: fields, dynamicMetadata, scopes, active, createdAt }: WorkerPoolView) {
+  const active_workers = active.map(({ worker }) => worker);
+  return { ...fields, dynamic_metadata: dynamicMetadata, scopes, active_workers, created_at: createdAt };
 }

@@ -31,6 +31,7 @@ const POOL = {
 };
 const SHOWN_POOL = {
   ...POOL,
+  dynamic_metadata: {},
   scopes: ['debian'],
   active_workers: ['builders-001'],
   created_at: '2026-11-29T05:32:02.217+00:00',
@@ -50,6 +51,7 @@ const WORKER = {
   registered_at: '2026-11-29T05:32:02.507+00:00',
   instance_created_at: '2026-11-29T05:32:02.000+00:00',
   runtime_seconds: 1,
+  worker_pool_data: { server_id: 1001 },
   task: null,
   scope: null,
   ending: null,

@@ -76,6 +76,7 @@ const FIELD_TEXTS: Readonly<Record<string, string>> = {
   drifted: 'Lists that are not on the router as they should be.',
   driver: 'How the router is spoken to.',
   dry_run: 'Whether nothing is recorded, and only what would be is answered.',
+  dynamic_metadata: 'What the worker that was launched last has told of itself; empty before the first one.',
   enabled: 'Whether it is of use.',
   'ip_counts.enabled': 'Addresses that are enabled.',
   end: 'The last address.',
@@ -261,6 +262,8 @@ const FIELD_TEXTS: Readonly<Record<string, string>> = {
   works: 'Whether the provider takes the credentials.',
   worker: 'The name of the worker; null: none yet.',
   worker_pool: 'The name of the worker pool.',
+  worker_pool_data:
+    'What the provider calls its instance, and whatever else is needed to find it there; null without one.',
   worker_pools: 'The pools that it may use.',
   worker_token: 'The token that the worker uses from now on; shown once.',
   workers: 'The names of the workers that are launched.',

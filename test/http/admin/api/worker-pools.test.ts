@@ -173,6 +173,15 @@ test('an account is tried at its provider, and an answer is had when that says n
   assert.is((await api.post('/assets/none/test')).status, 404);
 });
 
+test('pools and workers have all fields that their records have', async () => {
+  const [listed] = z.object({ data: z.array(z.looseObject({})) }).parse((await api.get('/worker-pools')).json).data;
+  assert.equal(listed?.['dynamic_metadata'], {}, 'nothing was launched yet');
+  await edgeward.json('worker', 'register', 'builder', '--architectures', 'amd64');
+  const worker = is(await api.get('/workers/builder'), 200);
+  assert.equal([worker['instance_created_at'], worker['worker_pool_data']], [null, null]);
+  assert.type(worker['registered_at'], 'string');
+});
+
 test('workers are listed, and a pool is deleted', async () => {
   assert.is((await api.get('/workers')).status, 200);
   assert.is((await api.get('/workers/none')).status, 404);
