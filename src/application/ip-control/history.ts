@@ -118,6 +118,20 @@ export async function showEvent(
   return undefined;
 }
 
+/** The event that has an id, wherever it is: the log is read from its beginning. @throws the reason of the signal, soon after it aborts */
+export async function findEvent(
+  id: string,
+  { store }: Pick<Archive, 'store'>,
+  signal: AbortSignal,
+): Promise<RecordedEvent | undefined> {
+  for await (const page of store.readAll(BEGINNING)) {
+    signal.throwIfAborted();
+    const found = page.find((event) => event.id === id);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
 /** An instant with an offset; undefined for any other text. */
 export function instantNamed(text: string): Temporal.Instant | undefined {
   try {

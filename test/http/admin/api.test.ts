@@ -351,7 +351,12 @@ test('events are read page by page, and exported whole', async () => {
   const lines = (await exported.text()).trimEnd().split('\n');
   assert.is(lines.length, all.filter(({ type }) => type === 'CustomerRegistered').length);
   const [event] = all;
-  assert.is(body.parse((await api.get(`/events/${event?.position}`)).json).data['id'], event?.id);
+  const whole = body.parse((await api.get(`/events/${event?.position}`)).json).data;
+  assert.is(whole['id'], event?.id);
+  for (const id of [event?.id ?? '', event?.id.toUpperCase() ?? ''])
+    assert.equal(body.parse(is(await api.get(`/events/${id}`), 200).json).data, whole);
+  is(await api.get('/events/00000000-0000-4000-8000-000000000000'), 404);
+  is(await api.get('/events/nothing'), 404);
   const verified = body.parse(is(await api.get('/verify?stream=customer-1'), 200).json).data;
   assert.equal(verified['problems'], []);
   is(await api.get('/verify?stream=customer-99'), 404);

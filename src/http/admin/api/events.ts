@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import {
   type EventPage,
+  findEvent,
   instantNamed,
   pageEvents,
   everyEvent,
@@ -19,6 +20,7 @@ import { ADMIN_PROBLEMS, all, allOf, one, pageFields, pageOf } from './shapes.ts
 const NDJSON = 'application/x-ndjson';
 const POSITION = /^\d{1,19}$/;
 const POSITION_MAX = 2n ** 63n - 1n;
+const EVENT_ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 const event = z.strictObject({
   position: z.string(),
@@ -130,9 +132,11 @@ export function eventRoutes(api: AdminApi): readonly Route[] {
         },
       };
     }),
-    adminRoute(show, api, async ({ application, params }) => {
-      const found = isPosition(params.position) ? await showEvent(BigInt(params.position), application) : undefined;
-      return found === undefined ? problems.notFound : { data: eventRow(found) };
+    adminRoute(show, api, async ({ application, params: { position }, signal }) => {
+      if (isPosition(position)) return shownEvent(await showEvent(BigInt(position), application));
+      if (!EVENT_ID.test(position)) return problems.notFound;
+      const find = () => findEvent(position.toLowerCase(), application, signal).then(shownEvent);
+      return (await logReads(signal, find)) ?? problems.unavailable;
     }),
     adminRoute(verify, api, async ({ application, query: { stream }, signal }) => {
       const stored = await application.storeAsStored();
@@ -150,6 +154,10 @@ export function eventRoutes(api: AdminApi): readonly Route[] {
       }));
     }),
   ];
+}
+
+function shownEvent(found: RecordedEvent | undefined) {
+  return found === undefined ? problems.notFound : { data: eventRow(found) };
 }
 
 function isPosition(text: string): boolean {

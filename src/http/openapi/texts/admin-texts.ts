@@ -189,7 +189,10 @@ export const ADMIN_TEXTS: OperationTexts = {
     summary: 'List events',
     description: `What has happened, in its order, of one stream, type or actor, or between two instants. A page may be empty where few fit, and \`next_after\` goes on. With \`Accept: application/x-ndjson\` all that fit, one a line (scope \`events:export\`). ${PAGES}`,
   },
-  adminGetEventsPosition: { summary: 'Show an event', description: 'By its position in the log.' },
+  adminGetEventsPosition: {
+    summary: 'Show an event',
+    description: 'By its position in the log; by its id, too, for which the log is looked through.',
+  },
   adminGetVerify: {
     summary: 'Check that the log was not altered',
     description: 'Computes the chain of hashes of a stream again; `problems` is empty when it holds.',
