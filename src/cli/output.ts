@@ -56,7 +56,6 @@ export const EXIT_OF_REFUSAL: Readonly<Record<string, number>> = {
   'no-public-url': EXIT.failed,
   'not-your-work-request': EXIT.failed,
   'work-request-not-waiting': EXIT.failed,
-  'worker-with-pool': EXIT.failed,
   'not-copied': EXIT.failed,
   'source-altered': EXIT.failed,
   'evidence-altered': EXIT.failed,

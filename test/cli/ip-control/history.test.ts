@@ -187,7 +187,7 @@ test('the state of now is what the API shows', async () => {
   const { text } = await api.get(`/subnets/${acme.subnetIds[1]}/pending?view=ranges`);
   assert.is([...text.matchAll(/"pending_change":true/g)].length, 2);
   const { out } = await edgeward.command('state', 'Acme');
-  assert.match(out, /^customer Acme at .+\+00:00$/m);
+  assert.match(out, /^customer Acme at .+Z$/m);
   assert.match(out, /^region us-east\n {2}disabled \(1 block\)\n {4}198\.51\.100\.7\/32\n/m);
 });
 

@@ -59,9 +59,10 @@ test('work is taken, and told again until it is finished, which may be told twic
   await edgeward.json('scope', 'create', 'debian');
   const submitted = await edgeward.json('work', 'submit', '--scope', 'debian', '--architecture', 'amd64');
   const { id } = z.object({ id: z.string() }).parse(submitted);
-  const work = { id, scope: 'debian', architecture: 'amd64', pool: null, payload: null, expected_seconds: null };
-  assert.equal(await ask('/take?wait=PT30S', token), { status: 200, body: { ...work, attempts: 1 } });
-  assert.equal(await ask('/take?wait=PT30S', token), { status: 200, body: { ...work, attempts: 1 } });
+  const taken = await ask('/take?wait=PT30S', token);
+  await edgeward.shown();
+  assert.equal(taken, { status: 200, body: await edgeward.json('work', 'show', id) });
+  assert.equal(await ask('/take?wait=PT30S', token), taken);
   const other = await ready('other');
   assert.is((await ask('/finish', other, { id, outcome: 'succeeded' })).status, 409);
   for (let times = 0; times < 2; times += 1)

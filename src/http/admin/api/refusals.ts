@@ -67,7 +67,6 @@ export const STATUS_OF_ADMIN_REFUSAL: Readonly<Record<string, number>> = {
   'worker-pool-disabled': 409,
   'worker-pool-in-use': 409,
   'worker-pool-taken': 409,
-  'worker-with-pool': 409,
   'worker-without-pool': 409,
 
   'address-not-owned': 422,
