@@ -3,15 +3,25 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { RangeMap } from '../../../src/addresses/range-map.ts';
 import { RangeSet } from '../../../src/addresses/range-set.ts';
+import { parseRangeTexts } from '../../../src/addresses/range-text.ts';
+import { openAggregate } from '../../../src/commands/aggregate.ts';
 import { customerDecider, type CustomerCommand } from '../../../src/commands/ip-control/customer.ts';
 import type { CustomerState } from '../../../src/commands/ip-control/customer-state.ts';
+import { regionAddresses } from '../../../src/domain/ip-control/address-ledger.ts';
 import { termFrom } from '../../../src/domain/ip-control/disabled-term.ts';
 import type { CustomerEvent } from '../../../src/events/ip-control/customer.ts';
 import { isRefusal } from '../../../src/kernel/decider.ts';
 import { isHandled, type RecordedEvent } from '../../../src/kernel/event.ts';
 import type { Log } from '../../../src/ports/log.ts';
-import { type EndDisabledTermDuty, expiry, type ExpiryState } from '../../../src/processes/ip-control/expiry.ts';
+import { AppendTooLarge, type EventStore } from '../../../src/ports/event-store.ts';
+import {
+  type EndDisabledTermDuty,
+  expiry,
+  type ExpiryState,
+  performEndDisabledTerm,
+} from '../../../src/processes/ip-control/expiry.ts';
 import { openProcess } from '../../../src/processes/process-manager.ts';
+import { openEmbeddedLog } from '../../support/stores/embedded-log.ts';
 import { createManualClock } from '../../support/manual-clock.ts';
 import { recorded, specifyProcess } from '../../specification.ts';
 import {
@@ -32,6 +42,7 @@ import { Temporal } from '@js-temporal/polyfill';
 
 const handles = new Set<string>(expiry.handles);
 type Watched = Parameters<typeof expiry.keysOf>[0];
+const BYTES_MAX = 1_000;
 const MINUTES = (minutes: number) => ({
   until: `2026-11-27T12:${minutes}:00.000+00:00`,
   milliseconds: minutes * 60_000,
@@ -314,6 +325,30 @@ test('whatever is disabled until when, each address is enabled at its time, by t
       ],
     },
   );
+});
+
+test('what is more than the store takes at once ends in smaller parts', async () => {
+  const log = await openEmbeddedLog();
+  const texts = Array.from({ length: 120 }, (_, at) => `192.0.2.${at * 2}`);
+  await log.append('customer-7', registered(), assigned(1, '192.0.2.0/24'), disabledFor(NOON, texts));
+  const append: EventStore['append'] = (stream, expected, events) => {
+    const bytes = JSON.stringify(events.map(({ data }) => data)).length;
+    return bytes > BYTES_MAX
+      ? Promise.reject(new AppendTooLarge(stream, bytes, BYTES_MAX))
+      : log.store.append(stream, expected, events);
+  };
+  const customers = openAggregate(customerDecider, log.dependencies({ store: { ...log.store, append } }));
+  const perform = performEndDisabledTerm({
+    customers,
+    regions: { state: async () => ({ state: { phase: 'absent' } }) },
+  });
+  const ranges = [...parseRangeTexts(texts).ranges()];
+  const data = { customerId: 7, regionId: 1, until: NOON.until, ranges };
+  await perform({ type: 'EndDisabledTerm', id: '7/1@3', data }, new AbortController().signal);
+  const { state } = await customers.state(7);
+  assert.ok(state.phase === 'registered' && regionAddresses(state.ledger, 1).disabled.isEmpty);
+  assert.ok(regionAddresses(state.ledger, 1).terms.isEmpty);
+  await log.close();
 });
 
 test.run();
