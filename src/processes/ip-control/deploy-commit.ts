@@ -2,7 +2,7 @@ import { coverTexts } from '../../addresses/cidr-cover.ts';
 import { commitKey, type CustomerState } from '../../commands/ip-control/customer-state.ts';
 import type { CustomerCommand } from '../../commands/ip-control/customer.ts';
 import { keepingOf } from '../../commands/ip-control/kept-lists.ts';
-import type { RegionState } from '../../commands/ip-control/region-state.ts';
+import type { RegionRouter, RegionState } from '../../commands/ip-control/region-state.ts';
 import type { RegionCommand } from '../../commands/ip-control/region.ts';
 import type { CustomerEvent } from '../../events/ip-control/customer.ts';
 import { type ListKind, prefixListName, type RouterOutcome } from '../../events/ip-control/vocabulary.ts';
@@ -18,6 +18,7 @@ import {
   listKey,
   type Memory,
   newMemory,
+  passedOver,
   pushToRegion,
   type RegionPush,
   routersOf,
@@ -204,12 +205,18 @@ function asCounted(step: Step, before: RegionState, region: RegionState): Step {
     ...late.filter(isLate).map((router) => failedUntouched(router, 'no answer yet')),
   ];
   return {
-    outcomes: [...outcomes, ...slow].map((outcome) =>
-      outcome.result !== 'skipped' && isLate(outcome.router) ? { ...outcome, counts: false } : outcome,
-    ),
+    outcomes: [...outcomes, ...slow].flatMap((outcome) => countedOutcome(outcome, phases.get(outcome.router))),
     sliced: sliced.filter(({ router }) => !isLate(router)),
     late: [...new Set([...late.filter((router) => !isLate(router)), ...notAsked(step, before, region)])],
   };
+}
+
+/** A router that was disabled or removed meanwhile fails no commit. */
+function countedOutcome(outcome: RouterOutcome, phase: RegionRouter['phase'] | undefined): readonly RouterOutcome[] {
+  if (outcome.result === 'skipped') return [outcome];
+  if (phase === 'catching-up') return [{ ...outcome, counts: false }];
+  if (outcome.result === 'confirmed' || phase === 'enabled') return [outcome];
+  return phase === 'disabled' ? [passedOver(outcome)] : [];
 }
 
 /** Routers that count now and were passed over, not there, or others than they are now, when the step began: the next one asks them. */

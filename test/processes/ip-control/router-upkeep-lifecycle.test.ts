@@ -60,6 +60,27 @@ test('a disabled router is passed over, and the commit is complete without it', 
   await processes.stop();
 });
 
+for (const [what, command] of [
+  ['disabled', { type: 'DisableRouter', data: { router: 'core2' } }],
+  ['removed', { type: 'RemoveRouter', data: { router: 'core2' } }],
+] as const) {
+  test(`a commit that waits for a router which is ${what} meanwhile is complete without it`, async ({
+    application,
+  }) => {
+    application.behave('core2', 'silent');
+    const processes = await application.start();
+    await deploy(application, 'c1', '192.0.2.1');
+    await processes.pass(5);
+    await askRegion(application, command);
+    await processes.pass(70);
+    const types = (await application.history()).filter((type) => /^Commit(Completed|Failed)$/.test(type));
+    assert.equal(types, ['CommitCompleted']);
+    const results = (await outcomesOf(application)).map((outcome) => Object(outcome).result);
+    assert.equal(results, what === 'disabled' ? ['confirmed', 'skipped'] : ['confirmed']);
+    await processes.stop();
+  });
+}
+
 test('enabled, it is brought up to date at once, without waiting for a commit', async ({ application }) => {
   const processes = await application.start();
   await askRegion(application, { type: 'DisableRouter', data: { router: 'core2' } });

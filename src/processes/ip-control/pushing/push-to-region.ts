@@ -210,7 +210,7 @@ async function pushAllTogether(
   return routers.map(({ router }) => failedUntouched(router, bad.get(router) ?? others));
 }
 
-function passedOver({ router }: RegionRouter): RouterOutcome {
+export function passedOver({ router }: Readonly<{ router: string }>): RouterOutcome {
   return { router, result: 'skipped', untouched: true, because: 'the router is disabled', milliseconds: 0 };
 }
 
