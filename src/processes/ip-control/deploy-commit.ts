@@ -19,6 +19,7 @@ import {
   type Memory,
   newMemory,
   passedOver,
+  passedOverEnded,
   pushToRegion,
   type RegionPush,
   routersOf,
@@ -109,6 +110,7 @@ async function deploy(
   }
   warnOfKept(fields, step.outcomes, log);
   await recordSaving({ regionId, region: names.region, list: name, requestId: duty.id }, step.outcomes, dependencies);
+  await passedOverEnded(push, (await regions.state(regionId)).state, memory);
   // A router that has been brought up to date meanwhile, or has come to the region, counts as it is now.
   await record(push, fields, asCounted(step, region, (await regions.state(regionId)).state), dependencies);
 }
@@ -213,10 +215,10 @@ function asCounted(step: Step, before: RegionState, region: RegionState): Step {
 
 /** A router that was disabled or removed meanwhile fails no commit. */
 function countedOutcome(outcome: RouterOutcome, phase: RegionRouter['phase'] | undefined): readonly RouterOutcome[] {
-  if (outcome.result === 'skipped') return [outcome];
-  if (phase === 'catching-up') return [{ ...outcome, counts: false }];
-  if (outcome.result === 'confirmed' || phase === 'enabled') return [outcome];
-  return phase === 'disabled' ? [passedOver(outcome)] : [];
+  if (outcome.result === 'confirmed' && phase !== 'catching-up') return [outcome];
+  if (phase === undefined) return [];
+  if (phase === 'disabled') return [passedOver(outcome)];
+  return [phase === 'enabled' || outcome.result === 'skipped' ? outcome : { ...outcome, counts: false }];
 }
 
 /** Routers that count now and were passed over, not there, or others than they are now, when the step began: the next one asks them. */

@@ -81,6 +81,23 @@ for (const [what, command] of [
   });
 }
 
+test('a commit is not over before its push to a router that was disabled meanwhile is: lists that are taken off then stay off', async ({
+  application,
+}) => {
+  application.behave('core2', 'late');
+  const processes = await application.start();
+  await deploy(application, 'c1', '192.0.2.1');
+  await processes.settle();
+  await askRegion(application, { type: 'DisableRouter', data: { router: 'core2' } });
+  for (let second = 0; second < 60 && (await application.history()).at(-1) !== 'CommitCompleted'; second += 1)
+    await processes.pass(1);
+  assert.is((await application.history()).at(-1), 'CommitCompleted');
+  rmSync(join(application.log.folder, 'core2', LIST), { force: true });
+  await processes.pass(60);
+  assert.equal(application.held('core2'), {});
+  await processes.stop();
+});
+
 test('enabled, it is brought up to date at once, without waiting for a commit', async ({ application }) => {
   const processes = await application.start();
   await askRegion(application, { type: 'DisableRouter', data: { router: 'core2' } });

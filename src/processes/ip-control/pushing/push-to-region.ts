@@ -41,14 +41,14 @@ export type Memory = Readonly<{
   attempts: BoundedMap<string, Readonly<{ id: string; pushes: AttemptPushes }>>;
   /** By router. */
   paces: Map<string, Pace>;
-  /** The newest push of a list to a router, by its turn, until it is over. */
-  running: Map<string, Running>;
+  /** The newest push of a list to a router until it is over: by list, and by router. */
+  running: Map<string, Map<string, Running>>;
   /** By customer and list. */
   texts: KnownTexts;
 }>;
 
-/** A push that waits for its turn, or has it; `result` as soon as it has had it. */
-type Running = { result?: Tried | Sliced | undefined };
+/** A push that waits for its turn, or has it; `result` as soon as it has had it. It comes after all earlier ones, but for those that wait for the turn of their slice. */
+type Running = { result?: Tried | Sliced | undefined; over?: Promise<void> };
 
 const REMEMBERED_MAX = 10_000;
 
@@ -122,23 +122,64 @@ function pushInTurn(
   const { data } = push.duty;
   const { regionId, customerId, step } = data;
   const turn = listTurn(regionId, push.list, router.router);
-  const before = running.get(turn);
+  const pushes = pushesOfList(regionId, push.list, running);
+  const before = pushes.get(router.router);
   const own: Running = {};
   const pushed = async (): Promise<Tried | Sliced | undefined> => {
     // Another attempt has just waited for it in vain, and this one with it. One that waits for the turn of its slice still comes after this one.
     if (before?.result !== undefined && isInVain(before.result)) return before.result;
     if (carriedBy((await customers.state(customerId)).state, data) === undefined) return undefined;
+    if (await isPassedOver(regionId, router, dependencies)) return { outcome: passedOver(router) };
     return pushTo(router, push, dependencies, paceOf(paces, `${regionId}/${router.router}`), signal);
   };
   const inTurn = (): Promise<Tried | Sliced | undefined> =>
     turns.take(turn, signal, async () => (own.result = await pushed()));
   const pushing = step === 0 ? inTurn() : turns.take(sliceTurn(regionId, router.router), signal, inTurn);
-  running.set(turn, own);
   const forget = (): void => {
-    if (running.get(turn) === own) running.delete(turn);
+    if (pushes.get(router.router) === own) pushes.delete(router.router);
+    const key = listOfRegion(regionId, push.list);
+    if (pushes.size === 0 && running.get(key) === pushes) running.delete(key);
   };
-  pushing.then(forget, forget);
+  own.over = pushing.then(forget, forget);
+  pushes.set(router.router, own);
   return pushing;
+}
+
+function pushesOfList(regionId: number, list: string, running: Memory['running']): Map<string, Running> {
+  const key = listOfRegion(regionId, list);
+  const pushes = running.get(key) ?? new Map<string, Running>();
+  running.set(key, pushes);
+  return pushes;
+}
+
+function listOfRegion(regionId: number, list: string): string {
+  return `${regionId}/${list}`;
+}
+
+/**
+ * Resolves when no push of a list is under way any more to routers that are passed over by now: whoever waits for its commit, and takes their
+ * lists off then, must not get them back.
+ */
+export async function passedOverEnded(
+  { duty, list }: Pick<RegionPush, 'duty' | 'list'>,
+  region: RegionState,
+  { running }: Memory,
+): Promise<void> {
+  const counting = new Set(routersOf(region).flatMap(({ router, phase }) => (phase === 'disabled' ? [] : [router])));
+  const pushes = running.get(listOfRegion(duty.data.regionId, list)) ?? new Map<string, Running>();
+  const others = [...pushes].flatMap(([router, { over }]) =>
+    counting.has(router) || over === undefined ? [] : [over],
+  );
+  await Promise.all(others);
+}
+
+async function isPassedOver(
+  regionId: number,
+  { router }: RegionRouter,
+  { regions }: DeployCommitDependencies,
+): Promise<boolean> {
+  const now = routersOf((await regions.state(regionId)).state).find((known) => known.router === router);
+  return now === undefined || now.phase === 'disabled';
 }
 
 /** One that holds the older list after all has been heard from. */
