@@ -3,6 +3,7 @@ import { endForDeletion } from '../../commands/worker-pools/end-for-deletion.ts'
 import { activeSlots, type PoolState } from '../../commands/worker-pools/pool-state.ts';
 import { type AssetFacts, type WorkerPoolCommand, workerPoolDecider } from '../../commands/worker-pools/worker-pool.ts';
 import { monthOf } from '../../domain/worker-pools/months.ts';
+import { maxBootSeconds } from '../../events/worker-pools/limits.ts';
 import type { PoolChanges, PoolRecord } from '../../events/worker-pools/pool-record.ts';
 import { isRefusal, type Refusal, refuse } from '../../kernel/decider.ts';
 import { poolMonthMilliseconds } from '../../projections/worker-pools/pool-usage-view.ts';
@@ -97,6 +98,11 @@ export async function showPool(
 ): Promise<Refusal | WorkerPoolView> {
   await catchUp();
   return (await views.workerPools.get(pool)) ?? poolNotFound(pool);
+}
+
+/** A pool's limits as they are kept to, those included that nothing was said of. */
+export function limitsInForce({ limits }: Pick<PoolRecord, 'limits'>): PoolRecord['limits'] {
+  return { ...limits, max_boot_seconds: maxBootSeconds(limits) };
 }
 
 /** A pool as its stream has it, and the revision of that; no record where there is none. */

@@ -168,6 +168,8 @@ test('a pool is shown as YAML with every field of the model, and as JSON', async
     'last_scaling_decision',
     'last_failure',
   ]);
+  const none = { max_active_instances: null, target_max_seconds_per_month: null };
+  assert.equal((json as { limits: object }).limits, { ...none, max_idle_seconds: 3600, max_boot_seconds: 1800 });
 });
 
 test('an edit changes only what it names, and shows the difference before', async () => {
