@@ -86,8 +86,8 @@ async function sweep(
     if (!before.unknown.has(instance.run)) continue;
     await endUnknown(account, instance, context, signal, dependencies);
   }
-  for (const { worker, run } of missing) {
-    if (before.missing.has(run)) await closeVanished(worker, run, context, dependencies);
+  for (const known of missing) {
+    if (before.missing.has(known.run)) await closeVanished(account, known, context, signal, dependencies);
   }
   before.unknown = new Set(unknown.map(({ run }) => run));
   before.missing = new Set(missing.map(({ run }) => run));
@@ -108,7 +108,7 @@ async function isKnown(
 
 /** The provider shows that it has ended: its account is closed at the provider's instant. */
 async function closeEnded(
-  { worker, run, endedAt, because }: CloudInstance,
+  { worker, run, endedAt, because }: Pick<CloudInstance, 'worker' | 'run' | 'endedAt' | 'because'>,
   context: CommandContext,
   { workers, clock }: SweepDependencies,
 ): Promise<void> {
@@ -118,12 +118,34 @@ async function closeEnded(
   await workers.handle(worker, { type: 'RecordInstanceTerminated', data: end }, context);
 }
 
+/** A listing goes by marks, which may be lost, here or there: a run is closed only when its instance is asked for by itself and is not there. */
 async function closeVanished(
-  worker: string,
-  run: string,
+  account: SweptAccount,
+  { worker, run }: ExpectedRun,
   context: CommandContext,
-  { workers, clock, log }: SweepDependencies,
+  signal: AbortSignal,
+  dependencies: SweepDependencies,
 ): Promise<void> {
+  const { workers, withAccount, clock, log } = dependencies;
+  const about = { account: account.providerAccount, worker, run };
+  const { instance } = (await workers.state(worker)).state;
+  if (instance?.run !== run || instance.created === undefined) return;
+  const { workerPoolData } = instance.created;
+  try {
+    const found = await withAccount(account, (cloud) => cloud.inspect(workerPoolData, signal));
+    if (found?.state === 'ended') return await closeEnded({ ...found, worker, run }, context, dependencies);
+    if (found !== undefined) {
+      log.error(
+        { ...about, found },
+        'an instance is there that the listing by the mark of this installation does not show; its run goes on',
+      );
+      return;
+    }
+  } catch (error) {
+    if (signal.aborted) throw error;
+    log.warn({ ...about, error }, 'an instance that is not listed could not be asked for by itself');
+    return;
+  }
   const end = { run, because: 'the provider shows no such instance any more', at: clock.nowText() };
   const answer = await workers.handle(worker, { type: 'RecordInstanceTerminated', data: end }, context);
   if (!isRefusal(answer) && answer.events.length > 0) log.warn({ worker, run }, 'an instance has vanished');

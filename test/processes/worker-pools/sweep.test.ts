@@ -167,6 +167,28 @@ test('an instance that is not shown any more has vanished when two listings say 
     assert.is(await usedSeconds(application), (seenGone - epochMilliseconds(createdAt)) / 1000);
   }));
 
+test('an instance that listings do not show and that is there when it is asked for by itself has not vanished', () =>
+  withInstance(async ({ application, cloud }) => {
+    // As when the installation has lost the mark by which it lists its instances.
+    const openCloud: OpenCloud = (account) => ({ ...cloud.openCloud(account), list: async () => [] });
+    const runner = openInstanceRunner(application, { openCloud });
+    for (let minute = 0; minute < 10; minute += 1) {
+      await application.clock.advance({ minutes: 1 });
+      await runner.sweep();
+    }
+    await application.catchUp();
+    assert.is((await application.views.workers.get('spot-001'))?.phase, 'booting');
+    cloud.fail({ call: 'inspect', code: 'unreachable' });
+    await runner.sweep();
+    await application.catchUp();
+    assert.is((await application.views.workers.get('spot-001'))?.phase, 'booting', 'nobody knows');
+    const endedAt = application.clock.nowText();
+    cloud.interrupt('a', 'spot capacity was reclaimed');
+    await application.clock.advance({ minutes: 1 });
+    await runner.sweep();
+    assert.match(await application.logText(), `"terminatedAt":"${endedAt}","because":"spot capacity was reclaimed"`);
+  }));
+
 async function firstInstance(application: TestApplication) {
   for await (const page of application.store.readAll(-1n)) {
     for (const { type, data } of page) {
