@@ -27,6 +27,8 @@ export type DeleteAssetDependencies = Pick<Application, 'assets' | 'secrets' | '
 export type ReadAssetsDependencies = Pick<Application, 'catchUp'> &
   Readonly<{ views: Pick<Application['views'], 'assets'> }>;
 
+/** So often others may be faster. */
+const RACES_MAX = 5;
 const REPLACED: Difference = { path: 'credentials', before: 'secret', after: 'another secret' };
 
 /**
@@ -34,11 +36,23 @@ const REPLACED: Difference = { path: 'credentials', before: 'secret', after: 'an
  * secret, never an event without its secret. Equal credentials are not stored again.
  */
 export async function ensureAsset(
+  given: GivenAsset,
+  context: CommandContext,
+  dependencies: EnsureAssetDependencies,
+): Promise<Refusal | AssetChanged> {
+  for (let race = 1; ; race += 1) {
+    const answer = await ensureOnce(given, context, dependencies);
+    if (!isRefusal(answer) || answer.refused !== 'revision-differs' || race === RACES_MAX) return answer;
+  }
+}
+
+/** On the asset as it was looked at: of one that was given other credentials meanwhile the old ones are gone, and can not be gone back to. */
+async function ensureOnce(
   { record, credentials }: GivenAsset,
   context: CommandContext,
   { assets, secrets, ids }: EnsureAssetDependencies,
 ): Promise<Refusal | AssetChanged> {
-  const { state } = await assets.state(record.name);
+  const { state, revision } = await assets.state(record.name);
   const known = state.secretId ?? null;
   const text = canonicalJson(credentials);
   const hasCredentials = Object.keys(credentials).length > 0;
@@ -48,8 +62,11 @@ export async function ensureAsset(
   const foreseen = assetDecider.decide(command, state);
   if (isRefusal(foreseen)) return foreseen;
   if (!isKnown && secretId !== null) await secrets.put(secretId, text);
-  const answer = await assets.handle(record.name, command, context);
-  if (isRefusal(answer)) return answer;
+  const answer = await assets.handle(record.name, command, context, revision);
+  if (isRefusal(answer)) {
+    if (!isKnown && secretId !== null) await secrets.remove(secretId);
+    return answer;
+  }
   if (!isKnown && known !== null) await secrets.remove(known);
   const isReplaced = answer.events.some(({ type }) => type === 'AssetCredentialsReplaced');
   return {

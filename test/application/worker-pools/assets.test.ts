@@ -51,6 +51,29 @@ test('credentials go to the secret store and to nowhere else; the same ones are 
     assert.not.match(await application.logText(), /hunter/);
   }));
 
+test('of two that give an asset its credentials at the same moment one comes last, and no secret is missing or left over', () =>
+  withApplication(async (application) => {
+    await ensure(application);
+    const { secrets } = application;
+    let hasCome = false;
+    /** The other one comes between the look at what is kept and the record. */
+    const interrupted = async (id: string): Promise<string | undefined> => {
+      const kept = await secrets.get(id);
+      if (!hasCome) {
+        hasCome = true;
+        accepted(await ensure(application, {}, { ...credentials, access_key_id: 'hunter3' }));
+      }
+      return kept;
+    };
+    const given = { record, credentials };
+    accepted(
+      await ensureAsset(given, application.context, { ...application, secrets: { ...secrets, get: interrupted } }),
+    );
+    const { secretId } = (await application.assets.state('aws-main')).state;
+    assert.equal(application.secretIds(), [secretId]);
+    assert.is(await secrets.get(secretId ?? ''), '{"access_key_id":"hunter2","secret_access_key":"hunter2"}');
+  }));
+
 test('what differs is told, of credentials their names alone', () =>
   withApplication(async (application) => {
     await ensure(application);
