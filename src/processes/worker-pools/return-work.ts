@@ -103,8 +103,8 @@ export function performReturnWork({ workRequests, workers, clock }: ReturnWorkDe
       await workers.handle(worker, { type: 'FinishTask', data: { task: id, at } }, context);
       return;
     }
-    // Between the look and now the worker may have got it after all.
-    if (!data.isLost && (await workers.state(worker)).state.task?.task === id) return;
+    // Between the look and now the worker may have got it after all, or once more.
+    if ((await workers.state(worker)).state.task?.task === id) return;
     const { because, isLost } = data;
     const answer = await workRequests.handle(
       id,

@@ -1,8 +1,11 @@
 import { test } from 'uvu';
+import * as assert from 'uvu/assert';
 import type { WorkRequestEvent } from '../../../src/events/worker-pools/work-request.ts';
 import type { WorkerEvent } from '../../../src/events/worker-pools/worker.ts';
-import { returnWork } from '../../../src/processes/worker-pools/return-work.ts';
+import { performReturnWork, returnWork } from '../../../src/processes/worker-pools/return-work.ts';
 import { recordedInOrder, specifyProcess } from '../../specification.ts';
+import { openTestApplication } from '../../support/test-application.ts';
+import { accepted } from '../../support/worker-pools/records.ts';
 
 type Watched =
   | Exclude<WorkRequestEvent, { type: 'WorkRequestSubmitted' }>
@@ -47,6 +50,38 @@ test('a worker that still counts as busy with what has ended is freed after a wh
     .at(MINUTE_LATER)
     .owes({ type: 'FinishTask', data: { id: 'w1', worker: 'a' } });
   given(started, taken, finished, done).isOver();
+});
+
+test('work that its lost worker has been given again meanwhile is left to it', async () => {
+  const application = await openTestApplication();
+  try {
+    const { workers, workRequests, clock, context } = application;
+    const at = clock.nowText();
+    const tell = async (command: Parameters<typeof workers.handle>[1]): Promise<void> =>
+      void accepted(await workers.handle('a', command, context));
+    await tell({ type: 'RegisterWorker', data: { worker: 'a', pool: null, architectures: ['amd64'], at } });
+    const work = { id: 'w1', scope: 'debian', architecture: 'amd64', pool: null, payload: null } as const;
+    const submission = { ...work, expectedSeconds: null, submittedAt: at };
+    accepted(await workRequests.handle('w1', { type: 'SubmitWork', data: submission }, context));
+    const give = async (): Promise<void> => {
+      const start = { type: 'StartWork', data: { worker: 'a', run: null, at } } as const;
+      accepted(await workRequests.handle('w1', start, context));
+      await tell({ type: 'StartTask', data: { task: 'w1', scope: 'debian', expectedSeconds: 1, at } });
+    };
+    await give();
+    await tell({ type: 'LoseTask', data: { task: 'w1', because: 'silent', at } });
+    const perform = performReturnWork({ workRequests, workers, clock });
+    const data = { id: 'w1', worker: 'a', because: 'silent', isLost: true };
+    const duty = { type: 'ReturnWork', id: 'return/w1/1', data } as const;
+    await perform(duty, new AbortController().signal);
+    assert.is((await workRequests.state('w1')).state.state, 'waiting');
+    await give();
+    // A duty may be paid twice: its first settling event was not seen yet.
+    await perform(duty, new AbortController().signal);
+    assert.is((await workRequests.state('w1')).state.state, 'running');
+  } finally {
+    await application.close();
+  }
 });
 
 test('work that runs owes nothing', () => {
