@@ -31,12 +31,17 @@ export type SweepDependencies = Readonly<{
   activeRuns: () => Promise<ReadonlySet<string>>;
   /** Whether the log may be taken for the whole truth: a restored one does not know what came after its copy was made. */
   isLogWhole: () => Promise<boolean>;
+  /** When this server last heard of a worker, in monotonic milliseconds. */
+  lastHeard: (worker: string) => number | undefined;
   clock: Clock;
   log: Log;
 }>;
 
 /** Compares one account with the log. */
 export type SweepAccount = (account: SweptAccount, signal: AbortSignal) => Promise<void>;
+
+/** A worker that was heard of within this time is there. */
+const REPORTS_MILLISECONDS = 60_000;
 
 /**
  * Opens the comparison of provider accounts with the log, for one server's term. An instance of ours whose run is over or unknown is ended; a
@@ -126,7 +131,7 @@ async function closeVanished(
   signal: AbortSignal,
   dependencies: SweepDependencies,
 ): Promise<void> {
-  const { workers, withAccount, clock, log } = dependencies;
+  const { workers, withAccount, lastHeard, clock, log } = dependencies;
   const about = { account: account.providerAccount, worker, run };
   const { instance } = (await workers.state(worker)).state;
   if (instance?.run !== run || instance.created === undefined) return;
@@ -144,6 +149,14 @@ async function closeVanished(
   } catch (error) {
     if (signal.aborted) throw error;
     log.warn({ ...about, error }, 'an instance that is not listed could not be asked for by itself');
+    return;
+  }
+  const heard = lastHeard(worker);
+  if (heard !== undefined && clock.monotonicMilliseconds() - heard < REPORTS_MILLISECONDS) {
+    log.error(
+      about,
+      'an instance reports that its provider does not show: are the credentials those of another account?',
+    );
     return;
   }
   const end = { run, because: 'the provider shows no such instance any more', at: clock.nowText() };

@@ -189,6 +189,31 @@ test('an instance that listings do not show and that is there when it is asked f
     assert.match(await application.logText(), `"terminatedAt":"${endedAt}","because":"spot capacity was reclaimed"`);
   }));
 
+test('a worker that reports is not taken for vanished, whatever its provider says to the credentials that there are now', () =>
+  withInstance(async ({ application, cloud }) => {
+    const { clock } = application;
+    const openCloud: OpenCloud = (account) => ({
+      ...cloud.openCloud(account),
+      list: async () => [],
+      inspect: async () => undefined,
+    });
+    let heard = clock.monotonicMilliseconds();
+    const runner = openInstanceRunner(application, { openCloud }, application, true, () => heard);
+    const phase = async () => {
+      await application.catchUp();
+      return (await application.views.workers.get('spot-001'))?.phase;
+    };
+    for (let minute = 0; minute < 10; minute += 1) {
+      await clock.advance({ minutes: 1 });
+      heard = clock.monotonicMilliseconds();
+      await runner.sweep();
+    }
+    assert.is(await phase(), 'booting');
+    await clock.advance({ minutes: 1 });
+    await runner.sweep();
+    assert.is(await phase(), 'stopped');
+  }));
+
 async function firstInstance(application: TestApplication) {
   for await (const page of application.store.readAll(-1n)) {
     for (const { type, data } of page) {

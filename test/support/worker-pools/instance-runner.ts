@@ -34,6 +34,7 @@ export function openInstanceRunner(
   cloud: Pick<DummyCloud, 'openCloud'>,
   tools: RunnerTools = application,
   isLogWhole = true,
+  lastHeard: (worker: string) => number | undefined = () => undefined,
 ): InstanceRunner {
   const { store, clock, ids, log } = application;
   const withAccount = openProviderAccounts({ ...tools, openCloud: cloud.openCloud, clock });
@@ -48,6 +49,7 @@ export function openInstanceRunner(
     ...common,
     activeRuns: async () => new Set((await states()).map(({ run }) => run)),
     isLogWhole: async () => isLogWhole,
+    lastHeard,
   });
   const owed = async () => (await states()).flatMap((state) => instanceLifecycle.owed(state, () => 0));
   return {
