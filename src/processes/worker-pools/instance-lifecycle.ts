@@ -154,7 +154,15 @@ function owed(state: RunState): readonly InstanceDuty[] {
 
 const POOL_DELETED: Failure = { code: 'pool-deleted', because: 'the worker pool was deleted' };
 
-export type InstanceLifecycleDependencies = RequestLaunchDependencies & CreateInstanceDependencies;
+export type InstanceLifecycleDependencies = RequestLaunchDependencies &
+  CreateInstanceDependencies &
+  Readonly<{
+    /** When this server last heard of a worker, in monotonic milliseconds. */
+    lastHeard: (worker: string) => number | undefined;
+  }>;
+
+/** A worker that was heard of within this time is there. */
+export const REPORTS_MILLISECONDS = 60_000;
 
 type DutyOf<Type extends InstanceDuty['type']> = Extract<InstanceDuty, { type: Type }>;
 
@@ -192,7 +200,7 @@ async function terminate(
   ages: Ages,
   context: CommandContext,
   signal: AbortSignal,
-  { workers, withAccount, clock }: InstanceLifecycleDependencies,
+  { workers, withAccount, lastHeard, clock }: InstanceLifecycleDependencies,
 ): Promise<void> {
   const { worker, run, because } = data;
   const { instance, task } = (await workers.state(worker)).state;
@@ -206,6 +214,11 @@ async function terminate(
     const isNew = instanceAge(ages, run, created) < VISIBLE_AFTER_MILLISECONDS;
     if (outcome === 'unknown-to-provider' && isNew) {
       throw new CloudFailure('outcome-unknown', 'the provider does not show the new instance yet, and can not end it');
+    }
+    const heard = lastHeard(worker) ?? Number.NEGATIVE_INFINITY;
+    if (outcome === 'unknown-to-provider' && clock.monotonicMilliseconds() - heard < REPORTS_MILLISECONDS) {
+      const reports = 'the provider knows no such instance, which reports all the same';
+      throw new CloudFailure('outcome-unknown', `${reports}: are the credentials those of another account?`);
     }
     const end = { run, because, at: endedAt ?? clock.nowText() };
     accept(await workers.handle(worker, { type: 'RecordInstanceTerminated', data: end }, context));

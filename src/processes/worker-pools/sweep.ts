@@ -12,6 +12,7 @@ import type { CloudInstance } from '../../ports/clouds.ts';
 import type { EventStore } from '../../ports/event-store.ts';
 import type { Log } from '../../ports/log.ts';
 import { VISIBLE_AFTER_MILLISECONDS } from './create-instance.ts';
+import { REPORTS_MILLISECONDS } from './instance-lifecycle.ts';
 import type { AccountOfRun, WithAccount } from './provider-accounts.ts';
 
 /** A run that has an instance by the log. */
@@ -39,9 +40,6 @@ export type SweepDependencies = Readonly<{
 
 /** Compares one account with the log. */
 export type SweepAccount = (account: SweptAccount, signal: AbortSignal) => Promise<void>;
-
-/** A worker that was heard of within this time is there. */
-const REPORTS_MILLISECONDS = 60_000;
 
 /**
  * Opens the comparison of provider accounts with the log, for one server's term. An instance of ours whose run is over or unknown is ended; a

@@ -214,6 +214,29 @@ test('a worker that reports is not taken for vanished, whatever its provider say
     assert.is(await phase(), 'stopped');
   }));
 
+test('a worker that reports is not taken for ended because its provider does not know it', () =>
+  withInstance(async ({ application, cloud }) => {
+    const { clock } = application;
+    const openCloud: OpenCloud = (account) => ({
+      ...cloud.openCloud(account),
+      terminate: async () => ({ outcome: 'unknown-to-provider', endedAt: null }),
+    });
+    await clock.advance({ minutes: 10 });
+    const heard = clock.monotonicMilliseconds();
+    accepted(await terminateWorker('spot-001', { forced: false }, application.context, application));
+    const runner = openInstanceRunner(application, { openCloud }, application, true, () => heard);
+    await runner.tryAll();
+    await application.catchUp();
+    assert.match(
+      (await application.views.workers.get('spot-001'))?.callFailed?.because ?? '',
+      'are the credentials those of another account?',
+    );
+    await clock.advance({ minutes: 1 });
+    await runner.settle();
+    await application.catchUp();
+    assert.is((await application.views.workers.get('spot-001'))?.phase, 'stopped', 'it reports no more');
+  }));
+
 async function firstInstance(application: TestApplication) {
   for await (const page of application.store.readAll(-1n)) {
     for (const { type, data } of page) {

@@ -44,6 +44,7 @@ export function openInstanceRunner(
     cloudDrivers: CLOUD_DRIVERS,
     workersUrl: { url: 'https://edgeward.example' },
     launchPatienceMilliseconds: 600_000,
+    lastHeard,
   });
   const sweepAccount: SweepAccount = openSweep({
     ...common,
