@@ -156,6 +156,7 @@ test('however saves are broken off and starts come in between, the view is what 
         const one = turn === 0 ? assigned(2, '11.0.0.0/8') : disabled([`11.0.0.${2 * turn}`]);
         told.push(recorded(one, AT, { stream: `customer-${KEY}`, position: BigInt(more), revision: BigInt(more) }));
         await applyAll(cache, told.slice(more));
+        assert.equal(await cache.lookAtParts(now), [], 'all that is named is there');
         const unsaved = cache.takeUnsaved(now);
         assert.ok(unsaved);
         await readModels.save([unsaved]);
