@@ -22,6 +22,8 @@ export type ViewCache<V extends object> = Views<V> &
     fedBy: (feeder: ProjectionFeeder) => void;
     /** Uses a generation, from its saved position; none: memory alone, from the beginning. Forgets what was in memory. */
     open: (collection: Collection | undefined) => Promise<void>;
+    /** The generation that it uses; `undefined`: memory alone. */
+    collection: () => Collection | undefined;
     /** The newest position applied. */
     position: () => bigint;
     /** Brings the views that these events change into memory, so that `apply` need not wait. */

@@ -92,6 +92,10 @@ class ProjectionViewCache<E extends Event, V extends object> implements ViewCach
     this.#isWhole = saved === undefined;
   }
 
+  collection(): Collection | undefined {
+    return this.#collection;
+  }
+
   position(): bigint {
     return this.#position;
   }

@@ -6,7 +6,7 @@ import type { ViewCache } from './fed-views.ts';
 /** What the view writer needs of a view cache. */
 export type UnsavedViews = Pick<
   ViewCache<object>,
-  'name' | 'lookAtParts' | 'hasParts' | 'takeUnsaved' | 'saved' | 'unsaved' | 'unsavedCount'
+  'name' | 'collection' | 'lookAtParts' | 'hasParts' | 'takeUnsaved' | 'saved' | 'unsaved' | 'unsavedCount'
 >;
 
 export type ViewWriterDependencies = Readonly<{
@@ -33,6 +33,8 @@ const RETRY_MILLISECONDS = 100;
 const FLUSH_MILLISECONDS = 200;
 /** While nothing changes, it is looked this seldom whether what saved views are made of is there. */
 const LOOK_MILLISECONDS = 60_000;
+/** So often it is looked whether the generations that are saved into are the ones that readers see: well before a reader has waited too long. */
+const IN_USE_MILLISECONDS = 5_000;
 /** Saving takes at most one part in this many of the time. */
 const REST_FACTOR = 100;
 
@@ -47,6 +49,8 @@ export class ViewWriter {
   #saving: Promise<void> = Promise.resolve();
   #timerRuns = false;
   #looks = false;
+  /** One reading of the log, while which it is looked what is in use. */
+  #looksFor: AbortSignal | undefined;
   #isStopped = false;
   /**
    * The log is being caught up with. Views change again and again then, and are read by none: as long as there is room they wait in memory,
@@ -102,10 +106,14 @@ export class ViewWriter {
     void this.#saveLater(signal);
   }
 
-  /** Goes on looking whether what views are saved in is there, also when the log is quiet: others read it. Ends with `signal`. */
+  /** Goes on looking whether what views are saved in is there and in use, also when the log is quiet: others read it. Ends with `signal`. */
   lookOn(signal: AbortSignal): void {
-    if (this.#looks || !this.#with.writes || this.#isStopped || signal.aborted) return;
-    if (!this.#viewCaches.some((viewCache) => viewCache.hasParts())) return;
+    if (!this.#with.writes || this.#isStopped || signal.aborted) return;
+    if (this.#looksFor !== signal) {
+      this.#looksFor = signal;
+      void this.#lookWhatIsInUse(signal);
+    }
+    if (this.#looks || !this.#viewCaches.some((viewCache) => viewCache.hasParts())) return;
     this.#looks = true;
     void this.#saveAfter(LOOK_MILLISECONDS, signal).finally(() => {
       this.#looks = false;
@@ -156,6 +164,29 @@ export class ViewWriter {
     } catch (error) {
       if (error instanceof CollectionGone) this.#whenGone(error);
       else if (!signal.aborted) log.error({ error }, 'views could not be saved; trying again');
+    }
+  }
+
+  /**
+   * Another process that rebuilds views swaps them in one after the other, and what is saved here meanwhile may be missing in the new ones.
+   * The next save would find out, and on a quiet log there is none.
+   */
+  async #lookWhatIsInUse(signal: AbortSignal): Promise<void> {
+    const { clock, log, readModels } = this.#with;
+    const names = this.#viewCaches.map(({ name }) => name);
+    while (!signal.aborted) {
+      try {
+        await clock.wait(IN_USE_MILLISECONDS, signal);
+        const standing = await readModels.standing(names);
+        const replaced = this.#viewCaches.find(
+          (viewCache) => viewCache.collection()?.generation !== standing.get(viewCache.name)?.collection.generation,
+        );
+        if (replaced !== undefined) throw new CollectionGone(`another process has rebuilt ${replaced.name}`);
+      } catch (error) {
+        if (signal.aborted) return;
+        if (error instanceof CollectionGone) return this.#whenGone(error);
+        log.warn({ error }, 'which views are in use could not be looked up; trying again');
+      }
     }
   }
 

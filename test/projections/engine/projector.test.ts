@@ -636,6 +636,42 @@ for (const isQuiet of [true, false]) {
   });
 }
 
+test('what came while another process swapped in rebuilt views is saved in them, also when nothing more comes', async ({
+  log,
+}) => {
+  await storyteller(log).tell(STORY);
+  const { viewCaches, projector } = viewsOf(log);
+  await projector.open();
+  const run = running(projector);
+  await isShown(projector, log.store);
+  const other = log.readModels();
+  const standsAtTheEnd = async (): Promise<boolean> => {
+    const [end, names] = [await log.store.end(), Object.values(viewCaches).map(({ name }) => name)];
+    return [...(await other.standing(names)).values()].every(({ position }) => position === end);
+  };
+  const readModels: ReadModels = {
+    ...other,
+    activate: async (collection) => {
+      if (collection.projection === 'addresses') {
+        await log.append('customer-7', registered());
+        await waitUntil('it is saved in what is in use', async () => {
+          await log.clock.advance({ seconds: 1 });
+          const active = await other.active('addresses');
+          return active !== undefined && (await other.position(active)) === (await log.store.end());
+        });
+      }
+      await other.activate(collection);
+    },
+  };
+  await rebuildProjections(Object.values(openViewCaches(readModels)), { ...log, readModels }, () => undefined);
+  assert.not(await standsAtTheEnd());
+  await waitUntil('the views that took their place have it as well', async () => {
+    await log.clock.advance({ seconds: 1 });
+    return standsAtTheEnd();
+  });
+  await run.stop();
+});
+
 test('many readers at once survive a rebuild by another process', async ({ log }) => {
   await storyteller(log).tell(STORY);
   const first = viewsOf(log);
