@@ -199,8 +199,14 @@ export async function pageCustomers(
   const known = (await directory.state(DIRECTORY_ID)).state.customers;
   const behind = Number(after ?? 0);
   const numbers = [...known.keys()].filter((customerId) => customerId > behind).toSorted((a, b) => a - b);
-  const found = await Promise.all(numbers.slice(0, limit).map((customerId) => views.customers.get(String(customerId))));
-  return found.flatMap((view) => (view === undefined || view.standing === 'removed' ? [] : [accountOf(view)]));
+  const rows: CustomerAccount[] = [];
+  // The directory keeps the names of those that were removed: a page is full without them.
+  for (let at = 0; at < numbers.length && rows.length < limit; at += limit) {
+    const looked = numbers.slice(at, at + limit).map((customerId) => views.customers.get(String(customerId)));
+    for (const view of await Promise.all(looked))
+      if (view !== undefined && view.standing !== 'removed') rows.push(accountOf(view));
+  }
+  return rows.slice(0, limit);
 }
 
 /** A customer by name or number, and the revision of its stream. */

@@ -5,6 +5,8 @@ import {
   createCustomer,
   ensureCustomer,
   listCustomers,
+  pageCustomers,
+  removeCustomer,
   showCustomer,
   updateCustomer,
 } from '../../../src/application/ip-control/customers.ts';
@@ -114,6 +116,22 @@ test('a fifth secret is refused, and is not left in the store', async ({ applica
   for (let round = 0; round < 3; round += 1) taken(await updateCustomer(rotate, context, application));
   assert.is(refused(await updateCustomer(rotate, context, application)), 'webhook-secrets-in-use');
   assert.is(application.secretIds().length, 4);
+});
+
+test('a page of customers is full without those that were removed, so that the pages behind it are asked for', async ({
+  application,
+}) => {
+  for (const name of ['acme', 'globex', 'initech', 'umbrella'])
+    taken(await createCustomer({ name, settings: {} }, context, application));
+  for (const customer of ['acme', 'initech'])
+    taken(await removeCustomer({ customer, force: false }, context, application));
+  await application.catchUp();
+  const page = async (after: string | undefined, limit: number) =>
+    (await pageCustomers({ after, limit }, application)).map(({ name }) => name);
+  assert.equal(await page(undefined, 1), ['globex']);
+  assert.equal(await page(undefined, 2), ['globex', 'umbrella']);
+  assert.equal(await page('2', 2), ['umbrella']);
+  assert.equal(await page('4', 2), []);
 });
 
 test('a number is not taken for a name, nor a name for a number', async ({ application }) => {
