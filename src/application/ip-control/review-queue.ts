@@ -68,11 +68,10 @@ export async function reviewOf(id: string, dependencies: ReviewQueueDependencies
   const rows = await allRows(dependencies);
   const row = rows.find(({ request }) => request.requestId === shown.requestId);
   if (row === undefined) throw new Error(`the request ${shown.requestId} was in the view a moment ago`);
-  const { customerId, prefixes, submitted } = row.request;
+  const { customerId, prefixes } = row.request;
   const range = rangeOfPrefixes(prefixes);
   const related = rows.filter((other) => other !== row && overlaps(rangeOfPrefixes(other.request.prefixes), range));
-  const waiting = rows.filter(({ stage }) => stage === 'waiting');
-  const isBefore = (other: ReviewRow): boolean => other !== row && other.request.submitted.at <= submitted.at;
+  const place = rows.indexOf(row);
   const customer = await dependencies.views.customers.get(String(customerId));
   const whitelist = (await dependencies.views.sourceWhitelists.get(String(customerId)))?.whitelist;
   return {
@@ -89,9 +88,14 @@ export async function reviewOf(id: string, dependencies: ReviewQueueDependencies
       .filter(({ request }) => request.customerId === customerId)
       .toReversed()
       .slice(0, RELATED_MAX),
-    previous: waiting.findLast(isBefore)?.request.requestId,
-    next: waiting.find((other) => other !== row && !isBefore(other))?.request.requestId,
+    // By place, as several may have been submitted at the same instant.
+    previous: rows.slice(0, place).findLast(isWaiting)?.request.requestId,
+    next: rows.slice(place + 1).find(isWaiting)?.request.requestId,
   };
+}
+
+function isWaiting({ stage }: ReviewRow): boolean {
+  return stage === 'waiting';
 }
 
 /** Whether its addresses are, or may come to be, in a list. */

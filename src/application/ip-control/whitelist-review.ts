@@ -48,17 +48,21 @@ export type RequestEvidence = Pick<WhitelistRequestView, 'requestId' | 'evidence
     copy: (write: (piece: Uint8Array) => Promise<void>) => Promise<Refusal | undefined>;
   }>;
 
+/** Where a request is among all, whatever has become of it. */
+export type RequestPlace = Readonly<{ requestId: string; submittedAt: string }>;
+
 /** Which requests; what is not named does not matter. `since`: submitted then or later, in epoch milliseconds. */
 export type RequestFilter = Readonly<{
   customer?: string | undefined;
   status?: string | undefined;
   region?: string | undefined;
   since?: number | undefined;
+  behind?: RequestPlace | undefined;
 }>;
 
 /** Requests that were not removed, newest first. */
 export async function listRequests(
-  { customer, status, region: regionName, since }: RequestFilter,
+  { customer, status, region: regionName, since, behind }: RequestFilter,
   dependencies: ReviewDependencies & RegionLookup,
 ): Promise<readonly ListedRequest[] | Refusal> {
   await dependencies.catchUp();
@@ -73,7 +77,8 @@ export async function listRequests(
     .filter((request) => status === undefined || whitelistStatus(request) === status)
     .filter(({ regionIds }) => region === undefined || regionIds.includes(region.regionId))
     .filter(({ submittedAt }) => since === undefined || epochMilliseconds(submittedAt) >= since)
-    .toSorted((a, b) => (a.submittedAt < b.submittedAt ? 1 : Number(a.submittedAt === b.submittedAt) - 1));
+    .filter((request) => behind === undefined || newestFirstOf(behind, request) < 0)
+    .toSorted(newestFirstOf);
   return Promise.all(
     requests.map(async (request) => ({
       requestId: request.requestId,
@@ -85,6 +90,21 @@ export async function listRequests(
       submittedAt: request.submittedAt,
     })),
   );
+}
+
+/** The place behind which the next page begins; undefined where there was never such a request. */
+export async function placeOfRequest(
+  requestId: string,
+  { views }: Readonly<{ views: Pick<Application['views'], 'whitelistRequests'> }>,
+): Promise<RequestPlace | undefined> {
+  const view = await views.whitelistRequests.get(requestId);
+  return view && { requestId, submittedAt: view.submitted.at };
+}
+
+/** Of one instant by their ids: each has a place of its own. */
+function newestFirstOf(a: RequestPlace, b: RequestPlace): number {
+  if (a.submittedAt !== b.submittedAt) return a.submittedAt < b.submittedAt ? 1 : -1;
+  return a.requestId < b.requestId ? -1 : Number(a.requestId !== b.requestId);
 }
 
 /** The whole id of a request by the beginning of it that no other has, removed ones too. */

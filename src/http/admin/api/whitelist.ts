@@ -4,6 +4,7 @@ import {
   approveRequest,
   type DecidedRequest,
   listRequests,
+  placeOfRequest,
   rejectRequest,
   requestEvidence,
   showRequest,
@@ -120,12 +121,12 @@ export const WHITELIST_OPERATIONS: readonly AdminOperation[] = [list, show, appr
 export function whitelistRoutes(api: AdminApi): readonly Route[] {
   return [
     adminRoute(list, api, async ({ application, query: { customer, status, after, limit } }) => {
-      const requests = await listRequests({ customer, status }, application);
+      // It may have been decided since, and have left the list.
+      const behind = after === undefined ? undefined : await placeOfRequest(after, application);
+      if (after !== undefined && behind === undefined) return invalid({ after: ['must be the id of a request.'] });
+      const requests = await listRequests({ customer, status, behind }, application);
       if (isRefusal(requests)) return requests;
-      const at = requests.findIndex(({ requestId }) => requestId === after);
-      if (after !== undefined && at === -1) return invalid({ after: ['must be the id of a request of this list.'] });
-      const start = at + 1;
-      return pageAnswer(requests.slice(start), limit, listedOf, ({ requestId }) => requestId);
+      return pageAnswer(requests, limit, listedOf, ({ requestId }) => requestId);
     }),
     adminRoute(show, api, async ({ application, params }) => {
       const found = await showRequest(params.request, application);

@@ -172,4 +172,26 @@ test('the API approves, rejects, says who was faster, and gives the very bytes o
   assert.match(late.text, /It was decided by admin:ada\+\w{8} at \d{4}-/);
 });
 
+test('a program that decides the requests of a page asks for those behind them, which have left the list', async () => {
+  for (const ip of ['192.31.196.90', '192.31.196.91', '192.31.196.92']) await submit({ ip });
+  const pages = z.object({
+    data: z.array(z.object({ id: z.string(), input: z.string() })),
+    meta: z.object({ next_after: z.string().nullable() }),
+  });
+  const seen: string[] = [];
+  let after: string | null = '';
+  while (after !== null) {
+    const behind: string = after === '' ? '' : `&after=${after}`;
+    const answer = await api.get(`/whitelist-requests?customer=Acme&status=pending_review&limit=2${behind}`);
+    assert.is(answer.status, 200, answer.text);
+    const { data, meta } = pages.parse(answer.json);
+    for (const { id, input } of data) {
+      seen.push(input);
+      assert.is((await api.post(`/whitelist-requests/${id}/approve`)).status, 200);
+    }
+    after = meta.next_after;
+  }
+  assert.equal(seen.slice(0, 3), ['192.31.196.92', '192.31.196.91', '192.31.196.90']);
+});
+
 test.run();
