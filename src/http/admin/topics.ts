@@ -21,6 +21,10 @@ function regionsOf(data: RecordedEvent['data']): readonly unknown[] {
   return 'regionIds' in data && Array.isArray(data.regionIds) ? data.regionIds : [];
 }
 
+function customerOf(data: RecordedEvent['data']): readonly Topic[] {
+  return 'customerId' in data ? [`customer:${String(data.customerId)}`] : [];
+}
+
 /** What of the pages may look otherwise after an event. */
 export function topicsOf({ type, stream, data }: RecordedEvent): readonly Topic[] {
   const [category = ''] = stream.split('-', 1);
@@ -31,17 +35,14 @@ export function topicsOf({ type, stream, data }: RecordedEvent): readonly Topic[
       const review = type.startsWith('SourceWhitelist') ? (['review'] as const) : [];
       return ['events', 'customers', `customer:${streamId(stream)}`, ...work, ...review, ...region];
     }
+    case 'apiToken':
+      return ['events', ...customerOf(data)];
     case 'directory':
-      return ['events', 'customers'];
+      return ['events', 'customers', ...(type.startsWith('RegionName') ? (['routers'] as const) : []), ...region];
     case 'region':
       return ['events', 'routers', `region:${streamId(stream)}`];
     case 'webhookDelivery':
-      return [
-        'events',
-        'work',
-        'customers',
-        ...('customerId' in data ? [`customer:${String(data.customerId)}` as const] : []),
-      ];
+      return ['events', 'work', 'customers', ...customerOf(data)];
     case 'administrator':
       return ['events', 'accounts'];
     case 'workerPool':

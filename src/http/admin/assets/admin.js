@@ -11,7 +11,7 @@ function make(tag, properties, ...children) {
 const live = { source: undefined, hasMissed: false, since: undefined };
 
 function topics() {
-  return [...new Set([...document.querySelectorAll('[data-live]')].map((part) => part.dataset.live))];
+  return [...new Set([...document.querySelectorAll('[data-live]')].flatMap((part) => part.dataset.live.split(' ')))];
 }
 
 function openStream() {
@@ -49,7 +49,7 @@ function ring(topic) {
 /* A part that could not be fetched is old until it is; one that is refused or gone is not asked for again. */
 for (const failed of ['htmx:responseError', 'htmx:sendError'])
   document.addEventListener(failed, ({ target, detail: { xhr } }) => {
-    const topic = target.dataset?.live;
+    const topic = target.dataset?.live?.split(' ')[0];
     const isFinal = xhr.status >= 400 && xhr.status < 500 && xhr.status !== 429;
     if (topic !== undefined && !isFinal) setTimeout(() => ring(topic), 3000 * (1 + Math.random()));
   });

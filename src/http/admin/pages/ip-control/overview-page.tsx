@@ -30,7 +30,7 @@ export function overviewPage(view: OverviewView): Page {
     parts,
     body: (
       <>
-        <Live id="tiles" topic="work" at="/admin/">
+        <Live id="tiles" topic={['work', 'routers', 'review']} at="/admin/">
           {parts.tiles}
         </Live>
         <h2>On its way to routers</h2>

@@ -63,7 +63,7 @@ export function reviewPage(view: ReviewPageView): Page {
         <div class="columns">
           <section>
             <h2>Request</h2>
-            <Live id="standing" topic="review" at={at}>
+            <Live id="standing" topic={`customer:${request.customerId}`} at={at}>
               {standing}
             </Live>
             <Asked {...view} />
