@@ -1,4 +1,5 @@
 import type { JSX } from 'preact';
+import { z } from 'zod';
 import type { CustomerSettings } from '../../../../events/ip-control/vocabulary.ts';
 import { prefixListNamesOf } from '../../../../domain/ip-control/prefix-list-names.ts';
 import { PREFIX_LIMIT } from '../../../../domain/ip-control/region-limits.ts';
@@ -43,6 +44,41 @@ export function valuesOfForm(form: Fields): CustomerFormValues {
   };
 }
 
+/** Where a form keeps the values that it was shown with. */
+const SEEN = 'seen';
+
+const seenValues = z.strictObject({
+  name: z.string(),
+  rate_limit: z.string(),
+  whitelist_limit: z.string(),
+  prefix_limit: z.string(),
+  evidence_max_bytes: z.string(),
+  webhook_url: z.string(),
+  allow_synchronous: z.boolean(),
+  allow_source_whitelist: z.boolean(),
+  trusted: z.boolean(),
+}) satisfies z.ZodType<CustomerFormValues>;
+
+/** The values that the form was shown with; undefined where it does not say. */
+export function valuesSeen(form: Fields): CustomerFormValues | undefined {
+  try {
+    return seenValues.safeParse(JSON.parse(fieldOf(form, SEEN))).data;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Of settings those that are otherwise than they were seen: what others have changed meanwhile stays. */
+export function settingsChanged(
+  settings: CustomerSettings,
+  seen: CustomerFormValues | undefined,
+): Partial<CustomerSettings> {
+  const before = seen === undefined ? undefined : settingsOfValues(seen);
+  if (before === undefined || 'errors' in before) return settings;
+  const known: Readonly<Record<string, unknown>> = before.settings;
+  return Object.fromEntries(Object.entries(settings).filter(([name, value]) => known[name] !== value));
+}
+
 /** The settings that a form says, or what is wrong by field. */
 export function settingsOfValues(
   values: CustomerFormValues,
@@ -84,11 +120,13 @@ export type CustomerFormView = Readonly<{
   /** Undefined for a new customer. */
   customer: Readonly<{ customerId: number; name: string }> | undefined;
   values: CustomerFormValues;
+  /** What the customer's settings were when the form was first shown. */
+  seen?: CustomerFormValues | undefined;
   errors: FormErrors;
 }>;
 
 /** A new customer, or the settings of one. */
-export function customerFormPage({ customer, values, errors }: CustomerFormView): Page {
+export function customerFormPage({ customer, values, seen, errors }: CustomerFormView): Page {
   const path = customer === undefined ? '/admin/customers' : `/admin/customers/${customer.customerId}`;
   const crumbs = [{ name: 'Customers', href: '/admin/customers' }];
   const check = {
@@ -123,6 +161,7 @@ export function customerFormPage({ customer, values, errors }: CustomerFormView)
             <div id="name-check">{names}</div>
           </>
         ) : null}
+        {seen === undefined ? null : <input type="hidden" name={SEEN} value={JSON.stringify(seen)} />}
         <SettingsFields values={values} errors={errors} />
       </Form>
     ),
