@@ -8,6 +8,8 @@ import { problemPage } from './login.tsx';
 import type { Message, Page, PageAnswer, PageProblem } from './page.ts';
 
 const MESSAGE_SECONDS = 60;
+/** Browsers keep no cookie of more than 4,096 bytes; of a character here come up to four of them. */
+const MESSAGE_CHARACTERS_MAX = 900;
 
 /** Answers requests with pages. */
 export type Renderer = Readonly<{
@@ -63,7 +65,9 @@ export function openRenderer({
   }
 
   function leaveMessage(message: Message, request: Request, response: Response): void {
-    const value = signer.sign(`${message.kind} ${message.text}`);
+    const { kind, text } = message;
+    const short = text.length > MESSAGE_CHARACTERS_MAX ? `${text.slice(0, MESSAGE_CHARACTERS_MAX)}…` : text;
+    const value = signer.sign(`${kind} ${short}`);
     setCookie(request, response, 'message', { value, seconds: MESSAGE_SECONDS });
   }
 
