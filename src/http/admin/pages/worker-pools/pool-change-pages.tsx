@@ -51,8 +51,15 @@ export function newPoolPage({
 export function poolEditPage({
   name,
   document,
+  seen,
   errors,
-}: Readonly<{ name: string; document: string; errors: FormErrors }>): Page {
+}: Readonly<{
+  name: string;
+  document: string;
+  /** What the pool was when the form was first shown. */
+  seen: string;
+  errors: FormErrors;
+}>): Page {
   const { name: renamed, ...fields } = errors;
   return {
     title: `Edit ${name}`,
@@ -65,11 +72,12 @@ export function poolEditPage({
         submit="Save"
         cancel={addressOf(name)}
       >
+        <input type="hidden" name="seen" value={seen} />
         <TextArea
           name="document"
           label="The pool as JSON"
           value={document}
-          hint="Fields that are left out stay as they are."
+          hint="Fields that are left out, or left as they are here, stay as they are."
           errors={{}}
           rows={ROWS}
         />

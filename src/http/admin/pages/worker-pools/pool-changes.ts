@@ -11,6 +11,7 @@ import { fieldOf, notFoundPage, type PageAnswer, type PageAsk, type PageRoute } 
 import type { FormErrors } from '../parts/form.tsx';
 import { deletePoolPage, endLaterPage, endWorkerPage, newPoolPage, poolEditPage } from './pool-change-pages.tsx';
 import { addressOf, PATH } from './pool-parts.tsx';
+import { fieldsChanged, sumsOfFields } from './seen-fields.ts';
 
 export type PoolChangesDependencies = Pick<
   Application,
@@ -65,7 +66,7 @@ export function poolChangePages(application: PoolChangesDependencies): readonly 
     },
     one('GET', '/edit', 'pools:write', ({ record }) => {
       const document = JSON.stringify(record, undefined, 2);
-      return { page: poolEditPage({ name: record.name, document, errors: {} }) };
+      return { page: poolEditPage({ name: record.name, document, seen: sumsOfFields(record), errors: {} }) };
     }),
     one('POST', '/edit', 'pools:write', (pool, ask) => edit(pool, ask, application)),
     one('GET', '/delete', 'pools:write', (pool) => ({ page: deletePoolPage(pool) })),
@@ -126,19 +127,20 @@ const DOCUMENT = z.record(z.string(), z.unknown());
 
 type Given = Readonly<{ fields: PoolChanges; wrong?: undefined }> | Readonly<{ wrong: FormErrors }>;
 
-/** What a document says of the pool, or what is wrong with it, by field. */
+/** What a document says of the pool otherwise than it was seen, or what is wrong with it, by field. */
 function poolGiven(
   pool: string,
   document: string,
   how: 'whole' | 'changes',
   { cloudDrivers }: Pick<PoolChangesDependencies, 'cloudDrivers'>,
+  seen = '',
 ): Given {
   const parsed = DOCUMENT.safeParse(jsonOf(document));
   if (!parsed.success) return { wrong: { document: 'must be a JSON object.' } };
   const { name: given = pool, ...fields } = parsed.data;
   if (given !== pool)
     return { wrong: { name: how === 'whole' ? 'differs from the document.' : 'can not be changed.' } };
-  const checked = givenPool(fields, how, cloudDrivers);
+  const checked = givenPool(fieldsChanged(fields, seen), how, cloudDrivers);
   if (checked.ok) return { fields: checked.value };
   const errors = Object.entries(documentErrors(checked.problems));
   return { wrong: Object.fromEntries(errors.map(([field, messages]) => [field, messages.join(' ')])) };
@@ -158,9 +160,9 @@ async function edit(
   application: PoolChangesDependencies,
 ): Promise<PageAnswer> {
   const { name } = pool.record;
-  const document = fieldOf(form, 'document');
-  const again = (errors: FormErrors): PageAnswer => ({ page: poolEditPage({ name, document, errors }) });
-  const given = poolGiven(name, document, 'changes', application);
+  const [document, seen] = [fieldOf(form, 'document'), fieldOf(form, 'seen')];
+  const again = (errors: FormErrors): PageAnswer => ({ page: poolEditPage({ name, document, seen, errors }) });
+  const given = poolGiven(name, document, 'changes', application, seen);
   if (given.wrong !== undefined) return again(given.wrong);
   const edited = await editPool(name, given.fields, { dryRun: false }, context, application);
   if (isRefusal(edited)) return again({ [edited.field ?? 'document']: edited.because });

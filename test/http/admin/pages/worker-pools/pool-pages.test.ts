@@ -94,6 +94,27 @@ test('a pool is disabled and enabled; workers are launched, and ended', async ({
   assert.is((await client.post(`${POOL}/workers/none/terminate`, {})).status, 404);
 });
 
+test('a pool that another person has disabled since its form was shown stays so, whatever else is saved', async ({
+  pages: { client, application },
+}) => {
+  const { text } = await client.get(`${POOL}/edit`);
+  const plain = (escaped: string): string => escaped.replaceAll('&quot;', '"').replaceAll('&amp;', '&');
+  const seen = plain(/ name="seen" value="([^"]*)"/.exec(text)?.[1] ?? '');
+  const document = plain(/<textarea[^>]*>([^<]*)/.exec(text)?.[1] ?? '').trim();
+  const shown: Readonly<Record<string, unknown>> = Object(JSON.parse(document));
+  assert.is(shown['enabled'], true);
+  assert.is((await client.post(`${POOL}/disable`, {})).status, 303);
+  const limits = { max_active_instances: 4, target_max_seconds_per_month: 36_000 };
+  const edited = JSON.stringify({ ...shown, limits });
+  assert.is((await client.post(`${POOL}/edit`, { seen, document: edited })).status, 303);
+  const record = async () => (await application.views.workerPools.get('small'))?.record;
+  assert.equal([(await record())?.enabled, (await record())?.limits.max_active_instances], [false, 4]);
+  // What is sent without what was seen is meant as a whole.
+  const whole = { ...shown, limits: { ...limits, max_active_instances: 3 } };
+  assert.is((await client.post(`${POOL}/edit`, { seen: 'no JSON', document: JSON.stringify(whole) })).status, 303);
+  assert.equal([(await record())?.enabled, (await record())?.limits.max_active_instances], [true, 3]);
+});
+
 test('a pool is edited as a document; what is wrong is named by field', async ({ pages: { client } }) => {
   const { text } = await client.get(`${POOL}/edit`);
   assert.ok(text.includes('&quot;max_active_instances&quot;: 3'));
