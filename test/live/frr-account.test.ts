@@ -1,5 +1,5 @@
 // The accounts of docs/routers.md on FRR with the file modes of its Debian package: what `router test` says of saving is what happens.
-import { chmod, readFile, writeFile } from 'node:fs/promises';
+import { chmod, readFile, unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { suite, test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -101,6 +101,11 @@ if (missing === undefined) {
   frr('a member of the groups who may write the directory', async (context) => {
     await chmod(context.etc, 0o2770);
     await isKept(context, MEMBER);
+  });
+
+  frr('a router without vtysh.conf, of which vtysh says so with every command', async (context) => {
+    await unlink(join(context.etc, 'vtysh.conf'));
+    await isKept(context, FRR_ITSELF);
   });
 
   frr('where each daemon writes a file of its own', async (context) => {

@@ -53,13 +53,15 @@ export function complaintsIn(output: string): readonly string[] {
   return output
     .split('\n')
     .map((line) => line.trim())
-    .filter((line) => COMPLAINT.test(line) && !RETRIED.test(line))
+    .filter((line) => COMPLAINT.test(line) && !RETRIED.test(line) && !WITHOUT_SETTINGS.test(line))
     .map((line) => line.slice(0, 200));
 }
 
 const COMPLAINT = /^(?:line \d+: |\[\d+\|\w+\] )?%|^Error|^Exiting: |Configuration file\S* processing failure/;
 /** FRR 10 says so while another session configures, and tries again by itself. */
 const RETRIED = /candidate datastore locked by another session/;
+/** vtysh says so with every command where it has no settings of its own, as in many containers, and does all the same. */
+const WITHOUT_SETTINGS = /^% Can't open configuration file \S*\/vtysh\.conf due to /;
 
 /** The major version in the answer to `show version`. @throws RouterFailure `unreadable-answer` */
 export function majorVersionIn(answer: string): number {

@@ -127,6 +127,8 @@ Error description: Invalid prefix range for 1.1.2.0/24: Make sure that mask leng
   assert.equal(complaintsIn('line 2: % Unknown command[4]: ip prefix-list A seq 0 permit 1.2.3.4/33'), [
     'line 2: % Unknown command[4]: ip prefix-list A seq 0 permit 1.2.3.4/33',
   ]);
+  const [upload] = complaintsIn("% Can't open configuration file /tmp/x/change due to 'No such file or directory'.");
+  assert.ok(upload);
 });
 
 test('what vtysh says while all is well is no complaint', () => {
@@ -135,6 +137,7 @@ test('what vtysh says while all is well is no complaint', () => {
 Waiting for children to finish applying config...
 [11052|bgpd] done
 % Can't enter config; candidate datastore locked by another session
+% Can't open configuration file /etc/frr/vtysh.conf due to 'No such file or directory'.
 `;
   assert.equal(complaintsIn(said), []);
 });
