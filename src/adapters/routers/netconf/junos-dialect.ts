@@ -23,7 +23,9 @@ export const JUNOS_DIALECT: Dialect = {
   removalOf: (list) => configuration(element(JUNOS, 'prefix-list', [own('name', list)], [editOperation('delete')])),
   entriesIn: (data, list) => {
     const found = listsIn(data).find((candidate) => textOf(childNamed(candidate, 'name')) === list);
-    return found === undefined ? 'absent' : entriesOf(found);
+    if (found === undefined) return 'absent';
+    const isOff = elementsAt(data, 'configuration', 'policy-options').some(isInactive);
+    return isOff ? [...entriesOf(found), 'inactive: all of policy-options'] : entriesOf(found);
   },
   harmlessWarnings: [
     /^statement not found$/,

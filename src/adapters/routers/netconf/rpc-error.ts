@@ -1,4 +1,4 @@
-import { childNamed, elementsAt, textOf, type XmlElement } from '../../xml.ts';
+import { childNamed, textOf, type XmlElement } from '../../xml.ts';
 
 /** What a device complains about (RFC 6241, section 4.3). */
 export type RpcError = Readonly<{
@@ -31,9 +31,9 @@ export class RpcFailure extends Error {
 const MOST_SHOWN = 3;
 const LONGEST_SHOWN = 300;
 
-/** The complaints in a reply. */
+/** The complaints in a reply, wherever they stand: Junos has those of a commit among the results of each routing engine. */
 export function errorsIn(reply: XmlElement): readonly RpcError[] {
-  return elementsAt(reply, 'rpc-error').map((error) => {
+  return complaintsBelow(reply).map((error) => {
     const text = (name: string): string | undefined => textOf(childNamed(error, name));
     const info = childNamed(error, 'error-info');
     return {
@@ -45,6 +45,14 @@ export function errorsIn(reply: XmlElement): readonly RpcError[] {
       sessionId: textOf(childNamed(info, 'session-id')),
       bad: info?.children.find(({ name }) => name.startsWith('bad-'))?.text.trim(),
     };
+  });
+}
+
+/** What stands in a datastore is no complaint, whatever it is called. */
+function complaintsBelow({ children }: XmlElement): readonly XmlElement[] {
+  return children.flatMap((child) => {
+    if (child.name === 'data') return [];
+    return child.name === 'rpc-error' ? [child] : complaintsBelow(child);
   });
 }
 

@@ -218,6 +218,39 @@ for (const [tag, code] of [
   }
 }
 
+for (const operation of ['edit-config', 'commit confirmed', 'commit'] as const) {
+  netconf(`an error among the results of each routing engine is an error: ${operation}`, async ({ start }) => {
+    const error = refusal('operation-failed', 'configuration check-out failed').content;
+    const engine = `<commit-results><routing-engine><name>re1</name>${error}</routing-engine></commit-results>`;
+    const { router, driver } = await start({
+      answer: (name) => (name === operation ? { content: engine } : undefined),
+    });
+    const failure = await fails('rejected', driver.replace(LIST, OLD, never));
+    assert.match(failure.message, /Svc-A: <[a-z-]+>: operation-failed configuration check-out failed/);
+    assert.is(router.running(LIST), undefined);
+  });
+}
+
+netconf(
+  'a list in a part of the configuration that is switched off is not in use, whatever it holds',
+  async ({ start }) => {
+    const items = OLD.map((name) => `<prefix-list-item><name>${name}</name></prefix-list-item>`).join('');
+    const list = `<prefix-list><name>${LIST}</name>${items}</prefix-list>`;
+    const policies = `<policy-options inactive="inactive">${list}</policy-options>`;
+    const { router, driver } = await start({
+      answer: (name) =>
+        name === 'get-config'
+          ? {
+              content: `<data><configuration xmlns="http://xml.juniper.net/xnm/1.1/xnm">${policies}</configuration></data>`,
+            }
+          : undefined,
+    });
+    assert.equal(await driver.read(LIST, never), [...OLD, 'inactive: all of policy-options']);
+    await fails('rejected', driver.replace(LIST, OLD, never));
+    assert.not(router.operations().includes('commit'));
+  },
+);
+
 netconf('a router that does not let us leave in order is left by the end of the session', async ({ start }) => {
   const { router, driver } = await start({
     answer: (name) => (name === 'edit-config' || name === 'unlock' ? refusal('operation-failed', 'no') : undefined),
