@@ -32,8 +32,16 @@ export type ChangePlan = Readonly<{
 
 export type Validation = 'with-edit' | 'before-commit' | 'none';
 
-/** A list, what it is to hold (`absent`: it is to go), and how long each step may take. */
-export type ChangeTask = Readonly<{ list: string; wanted: readonly Cidr[] | 'absent'; signal: AbortSignal }>;
+/**
+ * A list, what it is to hold (`absent`: it is to go), and how long each step may take. `anew`: also where it is held already, as the router
+ * may take that back.
+ */
+export type ChangeTask = Readonly<{
+  list: string;
+  wanted: readonly Cidr[] | 'absent';
+  signal: AbortSignal;
+  anew?: boolean;
+}>;
 
 /** What a router holds of a list. @throws RpcFailure, RouterFailure */
 export async function readList(
@@ -61,9 +69,13 @@ export async function readNames(
  * failure means that nothing was changed, after that it says `outcome-unknown` unless the router has answered.
  */
 export async function changeList(session: NetconfSession, task: ChangeTask, plan: ChangePlan): Promise<boolean> {
-  const { list, wanted, signal } = task;
+  const { list, wanted, signal, anew } = task;
   const held = await readList(session, plan.dialect, list, signal);
-  if (isHeld(held, wanted)) return false;
+  if (isHeld(held, wanted)) {
+    if (anew !== true) return false;
+    // What is not there can't be removed once more.
+    if (wanted === 'absent') throw mayBeTakenBack(list);
+  }
   await prepareCandidate(session, task, plan);
   if (signal.aborted) throw stoppedBefore('the commit', signal);
   if (session.capabilities.confirmedCommit === undefined) {
@@ -166,6 +178,14 @@ function heed(list: string, { warnings }: Reply, { dialect, ignoredWarnings }: C
   throw new RouterFailure(
     'rejected',
     `${list}: the router warns, and option ignore_warnings does not say that it may: ${said}`,
+  );
+}
+
+/** What the router shows of a list is no proof: a commit whose outcome was not seen may wait, and may be taken back whenever it ends. */
+export function mayBeTakenBack(list: string): RouterFailure {
+  return new RouterFailure(
+    'locked',
+    `${list}: the router may still take back a commit whose outcome was not seen, and with it what it shows now`,
   );
 }
 

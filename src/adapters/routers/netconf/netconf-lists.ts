@@ -9,6 +9,7 @@ import {
   commitForAWhile,
   confirmForGood,
   isHeld,
+  mayBeTakenBack,
   prepareCandidate,
   readList,
   readNames,
@@ -48,9 +49,13 @@ export function createNetconfLists(plan: ChangePlan, lock: CandidateLockLimits, 
 
   const settled = async <T>(session: NetconfSession, signal: AbortSignal, work: () => Promise<T>): Promise<T> => {
     const done = await withCandidate(session, lock, signal, work);
-    doubt.end();
+    // Under the lock what waited was taken back by its name; without one it goes on waiting.
+    if (session.capabilities.confirmedCommit === 'persist') doubt.end();
     return done;
   };
+  /** Whether a commit that was sent from here may wait, and has no name to take it back by. */
+  const isInDoubt = ({ capabilities }: NetconfSession): boolean =>
+    capabilities.confirmedCommit === 'session' && doubt.isOfOurs();
   const save = async (session: NetconfSession, task: ChangeTask, changed: boolean): Promise<void> => {
     if (!plan.save || (!changed && saved)) return;
     saved = false;
@@ -81,7 +86,8 @@ export function createNetconfLists(plan: ChangePlan, lock: CandidateLockLimits, 
       }),
     read: async (session, list, signal) => {
       const look = (): Promise<readonly string[] | 'absent'> => readList(session, dialect, list, signal);
-      // Elsewhere a commit that waits for its confirmation ends with the session that made it.
+      // Elsewhere a commit that waits for its confirmation ends with the session that made it, once the router sees that end.
+      if (isInDoubt(session)) throw mayBeTakenBack(list);
       if (session.capabilities.confirmedCommit !== 'persist') return look();
       try {
         return await settled(session, signal, look);
@@ -94,7 +100,12 @@ export function createNetconfLists(plan: ChangePlan, lock: CandidateLockLimits, 
     names: (session, signal) => readNames(session, dialect, signal),
     replace: (session, task) =>
       doubt.unlessSeen(() =>
-        settled(session, task.signal, async () => save(session, task, await changeList(session, task, plan))),
+        settled(session, task.signal, async () => {
+          const changed = await changeList(session, { ...task, anew: isInDoubt(session) }, plan);
+          // The newest commit is kept, and with it all before it.
+          if (changed) doubt.end();
+          await save(session, task, changed);
+        }),
       ),
     save: async (session, signal) => {
       await saveRunning(session, 'what runs', signal);
@@ -105,6 +116,7 @@ export function createNetconfLists(plan: ChangePlan, lock: CandidateLockLimits, 
         await offer(undefined);
         return;
       }
+      if (isInDoubt(session)) throw mayBeTakenBack(task.list);
       await settled(session, task.signal, async () => {
         const before = await readList(session, dialect, task.list, task.signal);
         if (!isHeld(before, task.wanted)) await prepareCandidate(session, task, plan);
@@ -127,23 +139,27 @@ type Doubt = Readonly<{
   unlessSeen: <T>(work: () => Promise<T>) => Promise<T>;
   end: () => void;
   exists: () => boolean;
+  /** Whether the commit was one of this process. */
+  isOfOurs: () => boolean;
 }>;
 
 /** There is doubt at first, and never longer than a commit waits. */
 function createDoubt(clock: Clock, milliseconds: number): Doubt {
   let until = clock.monotonicMilliseconds() + milliseconds;
+  let isOfOurs = false;
   return {
     unlessSeen: async (work) => {
       try {
         return await work();
       } catch (failure) {
         const isUnknown = failure instanceof RouterFailure && failure.code === 'outcome-unknown';
-        if (isUnknown) until = clock.monotonicMilliseconds() + milliseconds;
+        if (isUnknown) [until, isOfOurs] = [clock.monotonicMilliseconds() + milliseconds, true];
         throw failure;
       }
     },
     end: () => void (until = Number.NEGATIVE_INFINITY),
     exists: () => clock.monotonicMilliseconds() < until,
+    isOfOurs: () => isOfOurs && clock.monotonicMilliseconds() < until,
   };
 }
 

@@ -301,6 +301,40 @@ for (const operation of ['commit confirmed', 'commit'] as const) {
   }
 }
 
+/** Junos of old: a commit that waits has no name, and ends by its time, or when the router sees that its session has ended. */
+const WITHOUT_NAMES = [NETCONF_1_0, CANDIDATE, CONFIRMED_1_0];
+
+for (const operation of ['commit confirmed', 'commit'] as const) {
+  netconf(
+    `${operation} without an answer, and no name to take it back by: what is shown is no proof`,
+    async ({ start }) => {
+      const { router, driver } = await start({
+        capabilities: WITHOUT_NAMES,
+        answer: (name, number) => (name === operation && number === 1 ? 'cut' : undefined),
+      });
+      // As where the answer alone is lost: the list is in force, and the router may take it back later.
+      await fails('outcome-unknown', driver.replace(LIST, OLD, never));
+      await driver.check(never);
+      const unread = await fails('locked', driver.read(LIST, never));
+      assert.match(unread.message, /Svc-A: the router may still take back/);
+      await fails('locked', driver.prepare?.(LIST, OLD, never) ?? Promise.resolve());
+      const before = router.operations().length;
+      await driver.replace(LIST, OLD, never);
+      assert.equal(router.operations().slice(before), [
+        'lock',
+        'get-config',
+        'discard-changes',
+        'edit-config',
+        'commit confirmed',
+        'get-config',
+        'commit',
+        'unlock',
+      ]);
+      assert.equal(await driver.read(LIST, never), OLD);
+    },
+  );
+}
+
 netconf('a change that is stopped after its commit was sent has an unknown outcome', async ({ start }) => {
   const stop = new AbortController();
   const reason = new Error('enough');
