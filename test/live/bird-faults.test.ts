@@ -83,6 +83,18 @@ if (missing === undefined) {
     assert.is(await router.loaded(), loaded);
   });
 
+  fault('a change that BIRD does not load after all takes nothing of others back', async ({ router, driver }) => {
+    await driver.replace('Svc-NOT-LOADED', OLD, never);
+    await router.configure('define OPERATOR = 7;');
+    // As where somebody breaks another file between the check and the load.
+    await router.disturb(`${LOAD} echo '8002 rest.conf:1:1 syntax error'; exit 1 ;; esac`);
+    await fails('rejected', driver.replace('Svc-NOT-LOADED', NEXT, never));
+    await router.disturb('');
+    assert.equal(await driver.read('Svc-NOT-LOADED', never), OLD);
+    assert.match(await router.birdc('eval OPERATOR'), /^7$/m);
+    await router.configure('');
+  });
+
   fault(
     'a configuration that is broken elsewhere: the message says where, nothing is changed',
     async ({ router, driver }) => {

@@ -122,8 +122,10 @@ while read -r verb size; do
     swap_in
     bird configure check; code=$?; say "checked $code"
     [ $code -eq 0 ] || break
-    configured=yes
-    load "configure timeout $timer"; say "configured $?"
+    configured=perhaps
+    load "configure timeout $timer"; code=$?; say "configured $code"
+    # What BIRD has not loaded is not there to be undone: "undo" would be of the change that somebody else made before.
+    [ $code -ne 0 ] || configured=yes
     bird "eval $symbol"; say "edition $?" ;;
   confirm)
     mv -f "$old" "$kept"; on_disk "$directory"
