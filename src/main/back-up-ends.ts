@@ -13,7 +13,7 @@ import type { Log } from '../ports/log.ts';
 import { NO_SNAPSHOTS } from './command-archive.ts';
 import { openAggregates } from './contexts.ts';
 import { copyEnds } from './copy-ends.ts';
-import { isEmbedded } from './data-directory.ts';
+import { beginPuttingBack, endPuttingBack, isEmbedded } from './data-directory.ts';
 import { codec, openEventStore } from './stores.ts';
 import { VERSION } from './version.ts';
 
@@ -37,6 +37,8 @@ export function backUpEnds(readConfig: () => Config, log: Log): BackUpEnds {
     readNote: readBackUpNote,
     writeNote: writeBackUpNote,
     knows: codec.knows,
+    beginPuttingBack: () => beginPuttingBack(readConfig().dataDir),
+    endPuttingBack: () => endPuttingBack(readConfig().dataDir),
     markRestored: async (context) => {
       const store = await openEventStore(readConfig(), codec, log);
       try {

@@ -10,6 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+import { syncDirectory, unlinkIfThere, writeDurably } from '../adapters/files/durable-files.ts';
 import { openedOrRefused } from '../adapters/open-failure.ts';
 import { BadConfig, type Config } from '../config.ts';
 import { StoreRefused } from '../ports/store-refused.ts';
@@ -27,6 +28,7 @@ export function isEmbedded(url: string): boolean {
 const BESIDE_THE_LOG = ['views.db', 'evidence', 'locks'];
 const SECRETS = 'secrets';
 const SERVED_BY = 'version';
+const PUTTING_BACK = 'restoring';
 const EVIDENCE_OF_A_CUSTOMER = /^\d+$/;
 
 type Settings = Pick<Config, 'dataDir' | 'eventStoreUrl'>;
@@ -37,6 +39,7 @@ type Settings = Pick<Config, 'dataDir' | 'eventStoreUrl'>;
  */
 export function makeDataDirectory({ dataDir, eventStoreUrl }: Settings): Readonly<{ mayBegin: boolean }> {
   writable(dataDir, () => makeDirectories(dataDir));
+  refusePartly(dataDir);
   if (!isEmbedded(eventStoreUrl)) return { mayBegin: false };
   if (existsSync(logFileIn(dataDir))) return { mayBegin: tracesBeside(dataDir).length === 0 };
   refuseWithoutLog(dataDir);
@@ -51,6 +54,7 @@ export function makeDataDirectory({ dataDir, eventStoreUrl }: Settings): Readonl
 export function requireDataDirectory(settings: Settings): void {
   requireReadableDirectory(settings);
   writable(settings.dataDir, () => undefined);
+  refusePartly(settings.dataDir);
 }
 
 /** The same for those who only read, so that a copy that can't be written to will do. */
@@ -83,6 +87,33 @@ export function keepServedBy(dataDir: string, version: string): void {
     writeFileSync(draft, `${version}\n`, { mode: 0o600 });
     renameSync(draft, file);
   });
+}
+
+/** Says in the data directory that the log of its settings is being put back, so that nobody acts upon a part of it. On disk when this resolves. */
+export async function beginPuttingBack(dataDir: string): Promise<void> {
+  writable(dataDir, () => makeDirectories(dataDir));
+  const file = join(dataDir, PUTTING_BACK);
+  // It was broken off before.
+  if (!existsSync(file)) await writeDurably(file, '');
+  await syncDirectory(dataDir);
+}
+
+/** All of the log is there, and it says that it was put back. */
+export async function endPuttingBack(dataDir: string): Promise<void> {
+  if (!existsSync(join(dataDir, PUTTING_BACK))) return;
+  await unlinkIfThere(join(dataDir, PUTTING_BACK));
+  await syncDirectory(dataDir);
+}
+
+/** What the log lacks would be taken off the routers. */
+function refusePartly(directory: string): void {
+  const file = resolve(directory, PUTTING_BACK);
+  if (!existsSync(file)) return;
+  throw new StoreRefused(
+    'unusable',
+    `${file} says that a restore has not come to its end: repeat it with the same backup (edgeward stores restore); ` +
+      'if that names RestoreBegan as what the target holds besides, all is there: remove the file',
+  );
 }
 
 /** A new log here would be the empty beginning of a history that has gone on. */

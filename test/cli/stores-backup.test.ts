@@ -126,6 +126,36 @@ test('a backup that was altered is not put back', async ({ edgeward, backup }) =
   assert.match(err, /the source is not whole: .* was altered/);
 });
 
+test('what was put back in part is acted upon by nobody until all of it is there', async ({ edgeward, backup }) => {
+  await addRegion(edgeward, 'ams');
+  await addCustomer(edgeward, 'acme', [['203.0.113.0/24', 'ams']]);
+  await edgeward.json('stores', 'backup', backup);
+  const other = await openEdgeward({ DATA_DIR: join(edgeward.folder, 'other') });
+  // As when the command is killed before it comes to the last event.
+  const last = 'WHERE position = (SELECT max(position) FROM events)';
+  change(backup, `UPDATE events SET actor = actor || '?' ${last}`);
+  assert.is((await other.command('stores', 'restore', backup)).exitCode, 1);
+  assert.ok((await other.events()).length > 0, 'a part is there');
+
+  const refused = /other\/restoring says that a restore has not come to its end: .*edgeward stores restore/;
+  for (const command of [['region', 'create', 'fra'], ['stores', 'backup', join(edgeward.folder, 'third')], ['init']]) {
+    const { exitCode, err } = await other.command(...command);
+    assert.is(exitCode, 69, err);
+    assert.match(err, refused);
+  }
+  const serving = await other.serve().then(
+    () => 'it serves',
+    (error: Error) => error.message,
+  );
+  assert.match(serving, refused);
+
+  change(backup, `UPDATE events SET actor = rtrim(actor, '?') ${last}`);
+  await other.json('stores', 'restore', backup);
+  assert.is((await other.events()).at(-1)?.type, 'RestoreBegan');
+  await other.serve();
+  await other.remove();
+});
+
 test('events of a newer version are refused, and the version is named', async ({ edgeward, backup }) => {
   await addRegion(edgeward, 'ams');
   await edgeward.json('stores', 'backup', backup);

@@ -31,6 +31,10 @@ export type BackUpEnds = CopyEnds &
     writeNote: (directory: string, note: BackUpNote) => Promise<void>;
     /** Whether this program can read events of a type and schema number. */
     knows: (type: string, schema: number) => boolean;
+    /** From now on nobody acts upon the log of the settings, also when this process ends, */
+    beginPuttingBack: () => Promise<void>;
+    /** until all of it is there. */
+    endPuttingBack: () => Promise<void>;
     /** Records in the log of the settings that it was put back from an older copy. */
     markRestored: (context: CommandContext) => Promise<void>;
   }>;
@@ -85,7 +89,7 @@ export async function backUpStores(
 /**
  * Puts a backup into the stores of the settings, which are empty or hold the beginning of it, and marks the log as a restored one before any
  * server can act on it. Each event is checked against its hash chain, each file of evidence by its SHA-256. A secret that is there
- * stays: it may be newer than the backup.
+ * stays: it may be newer than the backup. What is there in part, because this was broken off, is acted upon by nobody.
  */
 export async function restoreStores(
   directory: string,
@@ -103,12 +107,14 @@ export async function restoreStores(
     show,
     {
       before: (from) => unknownIn(from, note, ends),
+      beforeFirst: ends.beginPuttingBack,
       after: async () => {
         const source = ends.openSecrets(directory, 'source');
         const target = source === undefined ? undefined : ends.openSecrets(undefined, 'target');
         if (source !== undefined && target !== undefined)
           secrets = await copySecrets(source, target, { replaces: false });
         await ends.markRestored(context);
+        await ends.endPuttingBack();
       },
     },
   );

@@ -29,6 +29,8 @@ export type CopiedStores = Readonly<{ events: CopiedEvents; evidence: CopiedEvid
 /** What is done besides, while nothing else can come in between: before anything is written, and when all is there. */
 export type CopySteps = Readonly<{
   before?: (from: EventStore) => Promise<Refusal | undefined>;
+  /** Once, before the first event that the target lacks is written. */
+  beforeFirst?: () => Promise<void>;
   after?: () => Promise<void>;
 }>;
 
@@ -39,7 +41,8 @@ export async function copyStores(
   show: (done: bigint, end: bigint) => void,
   steps: CopySteps = {},
 ): Promise<Refusal | CopiedStores> {
-  return withBoth(log, ends.openLog, async (logs) => {
+  return withBoth(log, ends.openLog, async ({ from, to }) => {
+    const logs = { from, to: toldBeforeFirst(to, steps.beforeFirst) };
     const refusal = await steps.before?.(logs.from);
     if (refusal !== undefined) return refusal;
     if (evidence === undefined) {
@@ -57,6 +60,17 @@ export async function copyStores(
       return copied;
     });
   });
+}
+
+function toldBeforeFirst(store: EventStore, beforeFirst: CopySteps['beforeFirst']): EventStore {
+  let told: Promise<void> | undefined;
+  return {
+    ...store,
+    append: async (...call) => {
+      await (told ??= beforeFirst?.() ?? Promise.resolve());
+      return store.append(...call);
+    },
+  };
 }
 
 async function withBoth<T, R>(
