@@ -178,6 +178,7 @@ const STEPS: readonly Step[] = [
   { id: 'adminGetWorkerPoolsPoolUsage', path: `${POOL}/usage` },
   { id: 'adminPostWorkersWorkerTerminate', path: '/workers/builders-001/terminate' },
   { id: 'adminGetWorkersWorker', path: '/workers/builders-001', awaits: '"stopped"' },
+  { id: 'adminGetWorkerPoolsPool', path: POOL, awaits: '"active_workers":[]' },
   { id: 'adminDeleteScopesScopeWorkerPoolsPool', path: `/scopes/debian${POOL}` },
   { id: 'adminDeleteScopesScope', path: '/scopes/debian' },
   { id: 'adminDeleteWorkerPoolsPool', path: `${POOL}?force=true` },
