@@ -21,7 +21,7 @@ const LOOK_MILLISECONDS = 1_000;
 /**
  * Leases among the processes of one machine: each is a SQLite file whose exclusive lock the holder keeps. The operating
  * system frees it with the process, however that ends, so a lease has no time that could run out; it is lost only when
- * its file is removed. `heldBy` reads `pid 4711 (serve)`.
+ * its file is removed or can't be looked at. `heldBy` reads `pid 4711 (serve)`.
  */
 export function openSqliteLeases({ directory, label }: SqliteLeasesOptions): Leases {
   mkdirSync(directory, { recursive: true, mode: 0o700 });
@@ -53,12 +53,13 @@ export function openSqliteLeases({ directory, label }: SqliteLeasesOptions): Lea
     return held === undefined ? { heldBy: lastHolderOf(file) } : leaseOf(name, file, held);
   }
 
-  function leaseOf(name: string, file: string, { fence, isInPlace, unlock }: HeldFile): Lease {
+  function leaseOf(name: string, file: string, { fence, whyLost, unlock }: HeldFile): Lease {
     const lost = new AbortController();
     const look = setInterval(() => {
-      if (isInPlace()) return;
+      const reason = whyLost();
+      if (reason === undefined) return;
       clearInterval(look);
-      lost.abort(new Error(`the lease ${name} is lost: ${file} was removed`));
+      lost.abort(new Error(`the lease ${name} is lost: ${reason}`));
     }, LOOK_MILLISECONDS).unref();
     const release = (): void => {
       if (!releases.delete(release)) return;
@@ -74,8 +75,8 @@ export function openSqliteLeases({ directory, label }: SqliteLeasesOptions): Lea
 /** A lease that this process holds. */
 type HeldFile = Readonly<{
   fence: bigint;
-  /** Whether the file is still the one that others would ask for the lease. */
-  isInPlace: () => boolean;
+  /** Why the file is not the one any more that others would ask for the lease; `undefined`: it is. */
+  whyLost: () => string | undefined;
   unlock: () => void;
 }>;
 
@@ -107,7 +108,14 @@ function lockLeaseFile(file: string, holder: string): HeldFile | undefined {
     return {
       fence,
       unlock: () => void db?.close(),
-      isInPlace: () => statSync(file, { throwIfNoEntry: false })?.ino === ino,
+      whyLost: () => {
+        try {
+          return statSync(file, { throwIfNoEntry: false })?.ino === ino ? undefined : `${file} was removed`;
+        } catch (error) {
+          // A disk that fails, or a folder that can't be entered: nothing can be said of what others find there.
+          return error instanceof Error ? error.message : String(error);
+        }
+      },
     };
   } catch (error) {
     db?.close();

@@ -1,6 +1,6 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { rmSync, statSync, writeFileSync } from 'node:fs';
+import { renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -63,6 +63,18 @@ test('a lease whose file was removed is lost', async ({ leases, directory }) => 
   rmSync(join(directory, 'server.lease'));
   await waitUntil('the lease is lost', () => lease.lost.aborted);
   assert.match(String(lease.lost.reason), 'the lease server is lost');
+});
+
+test('a lease whose file can not be looked at is lost, and nothing else happens to who held it', async ({
+  leases,
+  directory,
+}) => {
+  const lease = await leases.acquire('server', new AbortController().signal);
+  renameSync(directory, `${directory}-moved`);
+  writeFileSync(directory, 'no folder any more');
+  await waitUntil('the lease is lost', () => lease.lost.aborted);
+  assert.match(String(lease.lost.reason), 'the lease server is lost');
+  assert.match(String(lease.lost.reason), 'ENOTDIR');
 });
 
 test('the files are for the owner alone', async ({ leases, directory }) => {
