@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module';
+import { Socket } from 'node:net';
 import type ssh2 from 'ssh2';
 import type { Client, ClientChannel, ConnectConfig } from 'ssh2';
 import { RouterFailure } from '../../../ports/routers.ts';
@@ -60,12 +61,12 @@ export async function openConnection(
   const login = await target.login();
   requireReadableKey(login, ssh);
   const client = new ssh.Client();
+  const socket = new Socket().setMaxListeners(0);
   // The call that waits for the connection or a channel fails with the error; ssh2 may have more than one to tell.
   client.on('error', () => undefined);
   let shownKey: Buffer | undefined;
   const config: ConnectConfig = {
-    host: target.host,
-    port: target.port,
+    sock: socket,
     username: target.user,
     readyTimeout: limits.connectMilliseconds,
     keepaliveInterval: limits.keepAliveMilliseconds,
@@ -82,7 +83,7 @@ export async function openConnection(
     const refuse = (error: Error): void => reject(connectFailure(error, target, shownKey));
     const stop = (): void => {
       refuse(new Error('it is no longer wanted'));
-      client.destroy();
+      socket.destroy();
     };
     if (signal.aborted) return stop();
     signal.addEventListener('abort', stop, { once: true });
@@ -96,6 +97,7 @@ export async function openConnection(
     client.once('error', refuse);
     client.once('close', () => refuse(new Error('the connection was closed')));
     try {
+      socket.connect(target.port, target.host);
       client.connect(config);
     } catch (error) {
       refuse(error instanceof Error ? error : new Error(String(error)));
@@ -106,8 +108,8 @@ export async function openConnection(
     subsystem: (name) => openChannel(client, target, (done) => client.subsys(name, done)),
     lost,
     end: () => void client.end(),
-    // After an `end` ssh2 destroys nothing any more, and waits for the router.
-    destroy: () => void client.destroy(),
+    // After an `end` ssh2's own `destroy` does nothing any more, and the router is waited for.
+    destroy: () => void socket.destroy(),
   };
 }
 

@@ -102,7 +102,7 @@ export function createSshSession(target: SshTarget, clock: Clock, limits: SshSes
 /** The connection that new channels are opened on, and those that are no good for that any more. */
 type KeptConnection = Readonly<{
   connect: () => Promise<SshChannels>;
-  /** Says goodbye on the one in use. */
+  /** Says goodbye on the one in use, and ends it when the router does not answer that in time. */
   end: () => Promise<void>;
   /** Ends all of them. */
   destroy: () => Promise<void>;
@@ -144,7 +144,7 @@ function keepConnection(
       const unused = current;
       current = undefined;
       await unused?.then(
-        ({ connection }) => connection.end(),
+        ({ connection }) => sayGoodbye(connection, clock, bounds.closeMilliseconds),
         () => undefined,
       );
     },
@@ -153,6 +153,14 @@ function keepConnection(
       for (const connection of living) connection.destroy();
     },
   };
+}
+
+/** A router that has gone, or hangs, closes nothing. */
+async function sayGoodbye(connection: SshConnection, clock: Clock, milliseconds: number): Promise<void> {
+  const over = new AbortController();
+  void connection.lost.then(() => over.abort());
+  connection.end();
+  await clock.wait(milliseconds, over.signal).then(connection.destroy, () => undefined);
 }
 
 function asCommand({ channel, exit }: SshChannel): RemoteCommand {

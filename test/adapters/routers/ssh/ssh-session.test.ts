@@ -97,6 +97,11 @@ async function outcomeOf(command: RemoteCommand): Promise<object> {
   return { out, err, ...exit };
 }
 
+/** Those of the server inside the test, too. */
+function openSockets(): number {
+  return process.getActiveResourcesInfo().filter((name) => name === 'TCPSocketWrap').length;
+}
+
 async function hang(session: SshSession): Promise<RemoteCommand> {
   const command = await session.exec('hang', never);
   command.stdout.resume();
@@ -319,6 +324,23 @@ ssh('an idle connection is closed, and made again when it is needed', async ({ o
   await outcomeOf(await session.exec('exit 0', never));
   assert.is(server.connections(), 2);
 });
+
+ssh(
+  'a router that does not hear the goodbye on an idle connection holds no socket of ours',
+  async ({ open, server }) => {
+    const clock = createManualClock();
+    const session = open({ clock });
+    await outcomeOf(await session.exec('exit 0', never));
+    await waitUntil('the session is idle', () => clock.untilNext() === 30_000);
+    server.fallSilent();
+    const before = openSockets();
+    await clock.advance({ seconds: 30 });
+    await waitUntil('an answer to the goodbye is expected', () => clock.untilNext() === 3000);
+    await clock.advance({ seconds: 3 });
+    await waitUntil('the socket is gone', () => openSockets() < before);
+    assert.is(clock.waiting(), 0);
+  },
+);
 
 ssh('a connection in use is not idle, however long it takes', async ({ open, server }) => {
   const clock = createManualClock();
