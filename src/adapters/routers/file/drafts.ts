@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, readlinkSync } from 'node:fs';
 import { readdir, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
+import { ourLists } from '../driver-kit/prefix-lists.ts';
 
 /** The files of lists that are not in place yet: `.<list>.<maker>.<uuid>.new`, or without a maker, as releases up to 0.1 wrote them. */
 const DRAFT =
@@ -21,12 +22,13 @@ export type Draft = Readonly<{ file: string; list: string; maker: DraftMaker }>;
 /** Who has made it, where its name says that: in which application, by which process, and when that began. */
 type DraftMaker = Readonly<{ application: string | undefined; pid: string | undefined; begun: string | undefined }>;
 
-/** The drafts that are in a directory now, ours too. */
+/** The drafts of lists that are in a directory now, those of this process too. */
 export async function draftsIn(directory: string): Promise<readonly Draft[]> {
   const names = (await readdir(directory)).filter((name) => name.startsWith('.'));
   return names.flatMap((name) => {
     const [, list, application, pid, begun] = DRAFT.exec(name) ?? [];
-    return list === undefined ? [] : [{ file: join(directory, name), list, maker: { application, pid, begun } }];
+    if (list === undefined || ourLists([list]).length === 0) return [];
+    return [{ file: join(directory, name), list, maker: { application, pid, begun } }];
   });
 }
 

@@ -100,6 +100,23 @@ files(
   },
 );
 
+files(
+  'what others keep in the directory under a name like that of a draft is not touched',
+  async ({ driver, path }) => {
+    const others = [
+      '.Other.0b7e6a52-7a4f-4d0e-9d5e-6f4b8f6f2a11.new',
+      '.Svc-A B.0b7e6a52-7a4f-4d0e-9d5e-6f4b8f6f2a11.new',
+    ];
+    for (const name of others) {
+      await writeFile(join(path, name), '');
+      await utimes(join(path, name), 1, 1);
+    }
+    await driver.replace('Svc-A', ['192.0.2.0/24'], never);
+    assert.equal(await driver.lists(never), ['Svc-A']);
+    assert.equal((await readdir(path)).sort(), [...others, 'Svc-A'].sort());
+  },
+);
+
 const asTexts = suite<{ path: string; lists: ListsAsText; driver: RouterDriver; remove: () => Promise<void> }>(
   'file driver, lists as texts',
 );
