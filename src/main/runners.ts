@@ -35,6 +35,7 @@ export type Runners = Readonly<{
   watch: CommitWatch;
   restoring: Restoring;
   sender: WebhookSender;
+  /** What this server has seen of routers since it leads; nothing while it does not, as it asks them nothing then. */
   seenRouters: SeenRouters['seen'];
   /** Whether this server leads at this moment. */
   leads: () => boolean;
@@ -81,6 +82,7 @@ export async function startRunners(
     reached: (position, milliseconds) => reading.reached(position, milliseconds),
   });
   const start = async (lease: Lease): Promise<Term> => {
+    seeing.forget();
     const feeds = allViews.map((view) => view.newViewCache());
     const wired = wireProcesses(readModels, { ...fencedTools(tools, lease), ...workerService.forEngine });
     const { whenAhead } = restoring;
@@ -115,7 +117,7 @@ export async function startRunners(
     watch,
     restoring,
     sender,
-    seenRouters: seeing.seen,
+    seenRouters: (...router) => (leadership.leads() ? seeing.seen(...router) : undefined),
     leads: leadership.leads,
     workerApi: workerService.workerApi,
     ended,

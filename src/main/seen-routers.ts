@@ -10,6 +10,8 @@ import type { RouterDrivers } from './router-drivers.ts';
 export type SeenRouters = Readonly<{
   drivers: RouterDrivers;
   seen: LookUpSeen;
+  /** What was seen by then says nothing any more: others have led since. */
+  forget: () => void;
   /** Has what was seen kept for commands, the last of it too. */
   stop: () => Promise<void>;
 }>;
@@ -64,6 +66,7 @@ export function seeRouters(
       },
     },
     seen: (regionId, router) => seen.get(sightingKey(regionId, router)),
+    forget: () => seen.clear(),
     stop: sightings.stop,
   };
 }
