@@ -136,6 +136,18 @@ const environment = z.object({
   LOG_LEVEL: z.enum(logLevels, { error: `must be one of ${logLevels.join(', ')}` }).default('info'),
 });
 
+const PORTS = ['PORT', 'ADMIN_PORT', 'METRICS_PORT'] as const;
+
+/** Each is a port of its own; 0 is any that is free. The pages have one only where they are served. */
+const settings = environment.superRefine((value, context) => {
+  const used = PORTS.filter((name) => name !== 'ADMIN_PORT' || value.ADMIN_ENABLED).filter((name) => value[name]);
+  for (const [at, name] of used.entries()) {
+    const other = used.slice(0, at).find((before) => value[before] === value[name]);
+    if (other === undefined) continue;
+    context.addIssue({ code: 'custom', path: [name], message: `must be another port than ${other}` });
+  }
+});
+
 /** The settings, checked; every duration in milliseconds. */
 export type Config = Readonly<{
   host: string;
@@ -198,7 +210,7 @@ export function readConfig(variables: Readonly<Record<string, string | undefined
       ([name, value]) => value !== undefined && (value !== '' || MAY_BE_EMPTY.has(name)),
     ),
   );
-  const parsed = environment.safeParse(given);
+  const parsed = settings.safeParse(given);
   if (!parsed.success) {
     const problems = parsed.error.issues.map(({ path, message }) => `${path.join('.')} ${message}`);
     throw new BadConfig(`bad settings: ${problems.join('; ')}`);

@@ -190,6 +190,17 @@ test('all bad variables are named in one message, each with what would be right'
   assert.match(message, 'WEBHOOK_ALLOW_PRIVATE must be true or false');
 });
 
+test('what listens has a port of its own: two settings that name the same one are refused', () => {
+  assert.is(
+    refusal({ PORT: '8080', ADMIN_PORT: '9000', METRICS_PORT: '8080' }),
+    'bad settings: METRICS_PORT must be another port than PORT',
+  );
+  const both = 'bad settings: ADMIN_PORT must be another port than PORT; METRICS_PORT must be another port than PORT';
+  assert.is(refusal({ ADMIN_PORT: '8080', METRICS_PORT: '8080' }), both);
+  readConfig({ PORT: '0', ADMIN_PORT: '0', METRICS_PORT: '0' });
+  readConfig({ ADMIN_ENABLED: 'false', ADMIN_PORT: '8080' });
+});
+
 test('a refusal does not repeat what may be a secret', () => {
   const message = refusal({ EVENT_STORE_URL: 'esbd://admin:changeit@events.example' });
   assert.not.match(message, 'changeit');
