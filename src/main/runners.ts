@@ -20,6 +20,7 @@ import { eventMetrics, measurePushes, namesOfRegions, withMeasuredAppends } from
 import { fencedTools } from './fencing.ts';
 import { compete } from './leadership.ts';
 import { type Reading, readingAlone, readingAmongOthers } from './reading.ts';
+import type { Reached } from './process-wiring.ts';
 import { openRestoring, type Restoring } from './restoring.ts';
 import { openRouterDrivers } from './router-drivers.ts';
 import { type SeenRouters, seeRouters } from './seen-routers.ts';
@@ -75,24 +76,15 @@ export async function startRunners(
   const tools = { config, aggregates, routerDrivers, openCloud, cloudDrivers, sender, store, secrets, clock, ids, log };
   const views = openViews({ store, readModels, clock, log });
   const allViews = Object.values(views);
-  const workerService = openWorkerService(aggregates, views, stores, {
-    clock,
-    ids,
-    log,
-    reached: (position, milliseconds) => reading.reached(position, milliseconds),
-  });
+  const reached: Reached = (position, milliseconds) => reading.reached(position, milliseconds);
+  const workerService = openWorkerService(aggregates, views, stores, { clock, ids, log, reached });
   const start = async (lease: Lease): Promise<Term> => {
     seeing.forget();
     const feeds = allViews.map((view) => view.newViewCache());
     const wired = wireProcesses(readModels, { ...fencedTools(tools, lease), ...workerService.forEngine });
     const { whenAhead } = restoring;
     const term = await startTerm({ feeds, wired, store, readModels, log, lease, areShared, whenAhead });
-    try {
-      await restoring.warn();
-    } catch (error) {
-      await term.breakOff(error instanceof Error ? error : new Error('the term could not be begun'));
-      throw error;
-    }
+    await warned(restoring, term);
     void readAhead({ aggregates, views, readModels }, term, log);
     return term;
   };
@@ -127,6 +119,16 @@ export async function startRunners(
       await Promise.allSettled([watching, seeing.stop(), routerDrivers.close(), sender.close()]);
     },
   };
+}
+
+/** A term that can't be warned of a restored log is none. */
+async function warned(restoring: Restoring, term: Term): Promise<void> {
+  try {
+    await restoring.warn();
+  } catch (error) {
+    await term.breakOff(error instanceof Error ? error : new Error('the term could not be begun'));
+    throw error;
+  }
 }
 
 /** What had to be read again from the log, as after a copy of it, is long for the first command as well; so is what is large. It is done beside the first requests. */

@@ -50,10 +50,10 @@ export function openSqliteLeases({ directory, label }: SqliteLeasesOptions): Lea
     if (!NAME.test(name)) throw new RangeError(`${JSON.stringify(name)} is no name of a lease`);
     const file = join(directory, `${name}.lease`);
     const held = lockLeaseFile(file, holder);
-    return held === undefined ? { heldBy: lastHolderOf(file) } : leaseOf(name, file, held);
+    return held === undefined ? { heldBy: lastHolderOf(file) } : leaseOf(name, held);
   }
 
-  function leaseOf(name: string, file: string, { fence, whyLost, unlock }: HeldFile): Lease {
+  function leaseOf(name: string, { fence, whyLost, unlock }: HeldFile): Lease {
     const lost = new AbortController();
     const look = setInterval(() => {
       const reason = whyLost();

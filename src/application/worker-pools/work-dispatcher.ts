@@ -83,7 +83,10 @@ class Dispatcher {
     if (had !== undefined) return had;
     const { state } = await this.#with.workers.state(known.worker);
     // It would have to give back whatever it was given; it is told so no sooner than any other, or it would ask again at once.
-    if (refusesTasks(state) !== undefined) return void (await aborted(signal));
+    if (refusesTasks(state) !== undefined) {
+      await aborted(signal);
+      return undefined;
+    }
     const { pool, architectures } = state;
     while (!signal.aborted) {
       const work = await this.#next({ known, pool, architectures }, signal);

@@ -241,12 +241,13 @@ function interpreterOfCloudInit(): string {
   return /^#!(\S+)/.exec(readFileSync(path, 'utf8'))?.[1] ?? 'python3';
 }
 
+function because(source: string, more: Partial<FirstBoot>): string {
+  const data = firstBootUserData(boot(hetzner(source, 'trixie'), more));
+  return data.ok ? '' : data.because;
+}
+
 test('what is said to be shortened is what is long there', () => {
   const exec = 'x'.repeat(40_000);
-  const because = (source: string, more: Partial<FirstBoot>): string => {
-    const data = firstBootUserData(boot(hetzner(source, 'trixie'), more));
-    return data.ok ? '' : data.because;
-  };
   assert.match(because('release', { exec }), /: shorten exec of the pool's static_metadata$/);
   assert.match(because('daily-builds', { exec }), /: shorten exec .* or the repository's signing_key$/);
 });

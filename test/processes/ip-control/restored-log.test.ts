@@ -150,13 +150,13 @@ test('an enable from before the backup explains nothing: the address may have be
   assert.is((await application.history()).at(-1), 'CommitCompleted');
 });
 
+function minutes(count: number) {
+  return { until: `2026-11-27T21:${count}:00.000+00:00`, milliseconds: count * 60_000 };
+}
+
 test('a time that was said before the backup is over and explains nothing: it may have been made longer; one that was said after it does', async ({
   application,
 }) => {
-  const minutes = (count: number) => ({
-    until: `2026-11-27T21:${count}:00.000+00:00`,
-    milliseconds: count * 60_000,
-  });
   const before = await application.start();
   await commit(application, 'c2', disable(one('192.0.2.17'), false, minutes(10)));
   await before.settle();

@@ -113,12 +113,13 @@ test('what is over gives its place back, and then is forgotten', () => {
     });
 });
 
+function owed(...events: readonly Watched[]): readonly InstanceDuty[] {
+  const states = foldViews(instanceLifecycle, recordedInOrder(events, AT, 1, 'worker-spot-001'));
+  return [...states.values()].flatMap((state) => instanceLifecycle.owed(state, () => 0));
+}
+
 test('a place whose pool is deleted is given back only after what was begun for it has ended', () => {
   const queue = new DutyQueue<InstanceDuty>({ clock: { monotonicMilliseconds: () => 0 }, concurrency: 10 });
-  const owed = (...events: readonly Watched[]): readonly InstanceDuty[] => {
-    const states = foldViews(instanceLifecycle, recordedInOrder(events, AT, 1, 'worker-spot-001'));
-    return [...states.values()].flatMap((state) => instanceLifecycle.owed(state, () => 0));
-  };
   const [begun] = owed(reserved);
   const [released] = owed(reserved, deleted);
   assert.ok(begun && released);

@@ -44,8 +44,7 @@ const NO_LIST = 'Svc-EDGEWARD-CHECK';
 export function createNetconfLists(plan: ChangePlan, lock: CandidateLockLimits, clock: Clock): NetconfLists {
   const { dialect, confirmSeconds } = plan;
   const doubt = createDoubt(clock, confirmSeconds * 1000);
-  /** Whether all that was changed from here is saved; at first it is unknown what was changed before. */
-  let saved = false;
+  const saves = createSaves(plan);
 
   const settled = async <T>(session: NetconfSession, signal: AbortSignal, work: () => Promise<T>): Promise<T> => {
     const done = await withCandidate(session, lock, signal, work);
@@ -56,14 +55,6 @@ export function createNetconfLists(plan: ChangePlan, lock: CandidateLockLimits, 
   /** Whether a commit that was sent from here may wait, and has no name to take it back by. */
   const isInDoubt = ({ capabilities }: NetconfSession): boolean =>
     capabilities.confirmedCommit === 'session' && doubt.isOfOurs();
-  const save = async (session: NetconfSession, task: ChangeTask, changed: boolean): Promise<void> => {
-    if (!plan.save || (!changed && saved)) return;
-    saved = false;
-    const { list, wanted } = task;
-    const what = wanted === 'absent' ? `${list} is gone from what runs, and that` : `${list} is in force, and`;
-    await saveRunning(session, what, task.signal);
-    saved = true;
-  };
   const stepsOf = (session: NetconfSession, task: ChangeTask, before: ChangeSteps['before']): ChangeSteps => {
     const changes = !isHeld(before, task.wanted);
     return {
@@ -74,7 +65,7 @@ export function createNetconfLists(plan: ChangePlan, lock: CandidateLockLimits, 
       read: (signal) => readList(session, dialect, task.list, signal),
       confirm: async (signal) => {
         if (changes) await doubt.unlessSeen(() => confirmForGood(session, { ...task, signal }, plan));
-        await save(session, { ...task, signal }, changes);
+        await saves.after(session, { ...task, signal }, changes);
       },
     };
   };
@@ -104,13 +95,10 @@ export function createNetconfLists(plan: ChangePlan, lock: CandidateLockLimits, 
           const changed = await changeList(session, { ...task, anew: isInDoubt(session) }, plan);
           // The newest commit is kept, and with it all before it.
           if (changed) doubt.end();
-          await save(session, task, changed);
+          await saves.after(session, task, changed);
         }),
       ),
-    save: async (session, signal) => {
-      await saveRunning(session, 'what runs', signal);
-      saved = true;
-    },
+    save: saves.now,
     prepare: async (session, task, offer) => {
       if (session.capabilities.confirmedCommit === undefined) {
         await offer(undefined);
@@ -124,6 +112,24 @@ export function createNetconfLists(plan: ChangePlan, lock: CandidateLockLimits, 
         // Leaving with a failure takes back what was not confirmed, and what is in the candidate.
         if (how === 'take back') throw new TakenBack();
       });
+    },
+  };
+}
+
+/** What runs is saved after a change, and once before the first one: it is unknown what was changed before. */
+function createSaves(plan: ChangePlan) {
+  let saved = false;
+  const save = async (session: NetconfSession, what: string, signal: AbortSignal): Promise<void> => {
+    saved = false;
+    await saveRunning(session, what, signal);
+    saved = true;
+  };
+  return {
+    now: (session: NetconfSession, signal: AbortSignal) => save(session, 'what runs', signal),
+    after: async (session: NetconfSession, { list, wanted, signal }: ChangeTask, changed: boolean): Promise<void> => {
+      if (!plan.save || (!changed && saved)) return;
+      const what = wanted === 'absent' ? `${list} is gone from what runs, and that` : `${list} is in force, and`;
+      await save(session, what, signal);
     },
   };
 }

@@ -23,13 +23,14 @@ const confirmed: PushRouter = async ({ router: name }) => ({
 });
 const sliced: PushRouter = async ({ router: name }) => ({ router: name, done: 10 });
 
+const storeIsAway: PushRouter = async (one) => {
+  if (one.router === 'core2') throw new StoreUnavailable('the store is away');
+  return confirmed(one);
+};
+
 test('a push that could not be made, as the store was away, is made when the step is taken again', async () => {
   const step = openAttempt();
   assert.is((await step(sliced))?.sliced.length, 2);
-  const storeIsAway: PushRouter = async (one) => {
-    if (one.router === 'core2') throw new StoreUnavailable('the store is away');
-    return confirmed(one);
-  };
   try {
     await step(storeIsAway);
     assert.unreachable('a step whose push could not be made has failed');

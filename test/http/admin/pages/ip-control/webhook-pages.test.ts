@@ -127,7 +127,7 @@ test('of a long answer the message says as much as a cookie holds', async ({ pag
   answers.push({ delivered: false, because: '語'.repeat(10_000) });
   const { status, headers } = await client.post('/admin/customers/1/webhook/test', {});
   assert.is(status, 303);
-  const [cookie = ''] = [headers['set-cookie'] ?? []].flat().filter((one) => one.startsWith('edgeward-message='));
+  const [cookie = ''] = [headers['set-cookie'] ?? []].flat().filter((set) => set.startsWith('edgeward-message='));
   const [nameAndValue = ''] = cookie.split(';');
   assert.ok(nameAndValue.length > 0 && nameAndValue.length <= 4_096, String(nameAndValue.length));
   assert.match((await client.get('/admin/customers/1/webhook')).text, /The test was not delivered after .*語…/);

@@ -94,11 +94,14 @@ test('a pool is disabled and enabled; workers are launched, and ended', async ({
   assert.is((await client.post(`${POOL}/workers/none/terminate`, {})).status, 404);
 });
 
+function plain(escaped: string): string {
+  return escaped.replaceAll('&quot;', '"').replaceAll('&amp;', '&');
+}
+
 test('a pool that another person has disabled since its form was shown stays so, whatever else is saved', async ({
   pages: { client, application },
 }) => {
   const { text } = await client.get(`${POOL}/edit`);
-  const plain = (escaped: string): string => escaped.replaceAll('&quot;', '"').replaceAll('&amp;', '&');
   const seen = plain(/ name="seen" value="([^"]*)"/.exec(text)?.[1] ?? '');
   const document = plain(/<textarea[^>]*>([^<]*)/.exec(text)?.[1] ?? '').trim();
   const shown: Readonly<Record<string, unknown>> = Object(JSON.parse(document));
