@@ -1,6 +1,7 @@
 import type { CommandContext } from '../../commands/aggregate.ts';
 import { Ages } from '../../concurrency/ages.ts';
 import type { ProviderAccounts, WorkerPools, Workers } from '../../commands/worker-pools/aggregates.ts';
+import { sameJson } from '../../commands/worker-pools/same-json.ts';
 import { canonicalJson } from '../../events/hash-chain.ts';
 import type { WorkerEvent } from '../../events/worker-pools/worker.ts';
 import { epochMilliseconds } from '../../domain/instants.ts';
@@ -75,12 +76,16 @@ async function sweep(
   const ageOf = before.ages.look();
   const isOld = ({ run, createdAt }: Readonly<{ run: string; createdAt: string }>): boolean =>
     ageOf(`${run} ${createdAt}`, epochMilliseconds(createdAt)) >= VISIBLE_AFTER_MILLISECONDS;
+  const runs = new Map<string, CloudInstance[]>();
+  for (const instance of listed) runs.set(instance.run, [...(runs.get(instance.run) ?? []), instance]);
   const unknown: CloudInstance[] = [];
   for (const instance of listed) {
-    if (instance.state === 'ended') await closeEnded(instance, context, dependencies);
+    const ofRun = runs.get(instance.run) ?? [];
+    if (ofRun.length > 1 && (await isSurplus(instance, ofRun, dependencies))) {
+      if (instance.state !== 'ended' && isOld(instance)) unknown.push(instance);
+    } else if (instance.state === 'ended') await closeEnded(instance, context, dependencies);
     else if (isOld(instance) && !(await isKnown(instance, dependencies))) unknown.push(instance);
   }
-  const runs = new Set(listed.map(({ run }) => run));
   const missing = expected.filter(
     ({ run, instanceCreatedAt }) => !runs.has(run) && isOld({ run, createdAt: instanceCreatedAt }),
   );
@@ -107,6 +112,18 @@ async function isKnown(
   { workerPools }: SweepDependencies,
 ): Promise<boolean> {
   return (await workerPools.state(pool)).state.slots.some((slot) => slot.run === run && slot.isActive);
+}
+
+/** One that a provider made beside the one that is recorded for the run, which is there as well. */
+async function isSurplus(
+  { worker, run, data }: CloudInstance,
+  ofRun: readonly CloudInstance[],
+  { workers }: SweepDependencies,
+): Promise<boolean> {
+  const { instance } = (await workers.state(worker)).state;
+  if (instance?.run !== run || instance.created === undefined) return false;
+  const { workerPoolData: recorded } = instance.created;
+  return !sameJson(data, recorded) && ofRun.some((other) => sameJson(other.data, recorded));
 }
 
 /** The provider shows that it has ended: its account is closed at the provider's instant. */
@@ -173,7 +190,7 @@ async function endUnknown(
   try {
     const { endedAt } = await withAccount(account, (cloud) => cloud.terminate(instance, signal));
     const ended = { providerAccount, pool, worker, run, instance: { ...instance }, createdAt };
-    const accountedUntil = await endInLog(worker, run, store);
+    const accountedUntil = await endInLog(worker, run, instance, store);
     const accounted = accountedUntil === undefined ? ended : { ...ended, accountedUntil };
     const data = { ...accounted, endedAt: endedAt ?? clock.nowText() };
     await providerAccounts.handle(providerAccount, { type: 'RecordUnknownInstanceEnded', data }, context);
@@ -191,13 +208,26 @@ async function endUnknown(
   }
 }
 
-/** When the run was taken for over, its end having been asked for or its instance having vanished; `undefined`: it never was an instance, by the log. */
-async function endInLog(worker: string, run: string, store: SweepDependencies['store']): Promise<string | undefined> {
-  for await (const page of store.read(streamName('worker', worker)))
-    for (const event of page) if (isEnd(event) && event.data.run === run) return event.data.terminatedAt;
+/** When this instance of the run was taken for gone; `undefined`: it is not the one that is recorded for the run. */
+async function endInLog(
+  worker: string,
+  run: string,
+  instance: CloudInstance['data'],
+  store: SweepDependencies['store'],
+): Promise<string | undefined> {
+  let isRecorded = false;
+  for await (const page of store.read(streamName('worker', worker))) {
+    for (const event of page) {
+      if (!isOfInstance(event) || event.data.run !== run) continue;
+      if (event.type === 'InstanceCreated') isRecorded = sameJson(event.data.workerPoolData, instance);
+      else if (isRecorded) return event.data.terminatedAt;
+    }
+  }
   return undefined;
 }
 
-function isEnd(event: RecordedEvent): event is RecordedEvent<Extract<WorkerEvent, { type: 'InstanceTerminated' }>> {
-  return event.type === 'InstanceTerminated';
+type OfInstance = Extract<WorkerEvent, { type: 'InstanceCreated' | 'InstanceTerminated' }>;
+
+function isOfInstance(event: RecordedEvent): event is RecordedEvent<OfInstance> {
+  return event.type === 'InstanceCreated' || event.type === 'InstanceTerminated';
 }

@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert';
 import { terminateWorker } from '../../../src/application/worker-pools/workers.ts';
 import { epochMilliseconds } from '../../../src/domain/instants.ts';
 import { poolMonthMilliseconds } from '../../../src/projections/worker-pools/pool-usage-view.ts';
-import type { OpenCloud } from '../../../src/ports/clouds.ts';
+import type { CloudInstance, OpenCloud } from '../../../src/ports/clouds.ts';
 import { openTestApplication, type TestApplication } from '../../support/test-application.ts';
 import { createDummyCloud, type DummyCloud } from '../../support/worker-pools/dummy-cloud.ts';
 import { INSTALLATION, type InstanceRunner, openInstanceRunner } from '../../support/worker-pools/instance-runner.ts';
@@ -235,6 +235,40 @@ test('a worker that reports is not taken for ended because its provider does not
     await runner.settle();
     await application.catchUp();
     assert.is((await application.views.workers.get('spot-001'))?.phase, 'stopped', 'it reports no more');
+  }));
+
+test('of two instances that a provider made for one run the one that is recorded stays, and the other is ended', () =>
+  withInstance(async ({ application, cloud }) => {
+    const [first] = cloud.instances();
+    assert.ok(first);
+    let second: CloudInstance = { ...first, data: { ...first.data, instance_id: 'i-second' } };
+    const openCloud: OpenCloud = (account) => {
+      const opened = cloud.openCloud(account);
+      return {
+        ...opened,
+        list: async (...call) => [second, ...(await opened.list(...call))],
+        terminate: async (data, signal) => {
+          if (data['instance_id'] !== 'i-second') return opened.terminate(data, signal);
+          second = { ...second, state: 'ended', endedAt: application.clock.nowText() };
+          return { outcome: 'ending', endedAt: second.endedAt };
+        },
+      };
+    };
+    const runner = openInstanceRunner(application, { openCloud });
+    for (let minute = 0; minute < 10; minute += 1) {
+      await application.clock.advance({ minutes: 1 });
+      await runner.sweep();
+    }
+    await application.catchUp();
+    assert.is(
+      (await application.views.workers.get('spot-001'))?.phase,
+      'booting',
+      'the end of the other is not its own',
+    );
+    assert.equal([second.state, runsOf(cloud)], ['ended', ['a']]);
+    assert.ok(second.endedAt);
+    const ofSecond = epochMilliseconds(second.endedAt) - epochMilliseconds(second.createdAt);
+    assert.is(await usedSeconds(application), 600 + ofSecond / 1000, 'both were paid for');
   }));
 
 async function firstInstance(application: TestApplication) {
