@@ -7,7 +7,7 @@ import { type AheadOfLog, findAheadOfLog, isAmong } from './ahead-of-log.ts';
 import { BrokenGenerations } from './broken-generations.ts';
 import { CatchUpTold } from './catch-up-told.ts';
 import { openInUse } from './generation-in-use.ts';
-import { createReopening, type Reopening } from './reopening.ts';
+import { Reopening } from './reopening.ts';
 import { EventsLeftOut, StreamContinuity } from './stream-continuity.ts';
 import { type PositionWaiters, openPositionWaiters } from '../../concurrency/position-waiters.ts';
 import { ViewWriter, type ViewWriterDependencies } from './view-writer.ts';
@@ -110,7 +110,7 @@ class LogProjector implements Projector {
   readonly #broken: BrokenGenerations;
   #isFollowing = false;
   #passSavedAt = Number.NEGATIVE_INFINITY;
-  #reopening: Reopening | undefined;
+  readonly #reopening = new Reopening();
 
   constructor(feeds: readonly ProjectionTarget[], dependencies: ProjectorDependencies) {
     this.#feeds = feeds;
@@ -206,12 +206,13 @@ class LogProjector implements Projector {
       this.#isOver = true;
       this.#positionWaiters.giveUp();
       this.#sight.giveUp();
-      this.#reopening?.reject(error);
-      this.#reopening = undefined;
+      this.#reopening.end(error);
       throw error;
     } finally {
       this.#isFollowing = false;
       this.#round = undefined;
+      // Who found its views gone while the last ones were saved would wait for a reading of the log that does not begin.
+      this.#reopening.end(new StoreUnavailable('the views are kept here no more'));
       signal.removeEventListener('abort', stop);
     }
   }
@@ -353,9 +354,9 @@ class LogProjector implements Projector {
   /** Resolves when a generation that was dropped by another process has been replaced by the one in use. */
   #reopen(gone: CollectionGone): Promise<void> {
     this.#broken.note(gone);
-    if (this.#reopening !== undefined) return this.#reopening.promise;
-    this.#reopening = createReopening();
-    const { promise } = this.#reopening;
+    const underWay = this.#reopening.underWay();
+    if (underWay !== undefined) return underWay;
+    const promise = this.#reopening.begin();
     if (this.#round !== undefined) this.#endRound();
     else this.#openAgain().catch((error: unknown) => this.#notReopened(error));
     return promise;
@@ -363,8 +364,7 @@ class LogProjector implements Projector {
 
   #notReopened(error: unknown): void {
     this.#with.log.error({ error }, 'projections could not be opened again');
-    this.#reopening?.reject(error);
-    this.#reopening = undefined;
+    this.#reopening.end(error);
   }
 
   /** One at a time opens caches or catches up: two would pass over each other's events. */
@@ -384,8 +384,7 @@ class LogProjector implements Projector {
     await this.#viewWriter.settled();
     this.#isGone = false;
     await this.open();
-    this.#reopening?.resolve();
-    this.#reopening = undefined;
+    this.#reopening.end();
     // No other code does: a reader waits for it.
     if (this.#round === undefined) await this.catchUp();
   }

@@ -692,6 +692,42 @@ test('many readers at once survive a rebuild by another process', async ({ log }
   }
 });
 
+test('who reads when the views are kept no more, and have been rebuilt by another process, does not wait for ever', async ({
+  log,
+}) => {
+  await storyteller(log).tell(STORY);
+  const first = viewsOf(log);
+  await first.projector.open();
+  await first.projector.catchUp();
+  const real = log.readModels();
+  let saving: (() => void) | undefined;
+  const savesAtLast = new Promise<void>((resolve) => (saving = resolve));
+  let isHeldUp = false;
+  const { viewCaches, projector } = viewsOf(log, {
+    readModels: { ...real, save: (saves) => (isHeldUp ? savesAtLast : real.save(saves)) },
+  });
+  await projector.open();
+  const run = running(projector);
+  await isShown(projector, log.store);
+  isHeldUp = true;
+  await log.append('customer-7', registered());
+  await isShown(projector, log.store);
+  const ended = run.stop();
+  const other = log.readModels();
+  await rebuildProjections(Object.values(openViewCaches(other)), { ...log, readModels: other }, () => undefined);
+  let answer: unknown;
+  const reading = viewCaches.customers.get('1').then(
+    (view) => (answer = view?.name),
+    (error: unknown) => (answer = error),
+  );
+  await new Promise((resolve) => void setImmediate(resolve));
+  saving?.();
+  await ended;
+  await waitUntil('the reader has an answer', () => answer !== undefined);
+  await reading;
+  assert.instance(answer, StoreUnavailable);
+});
+
 test('of two rebuilds at once the slower one gives up, and says why', async ({ log }) => {
   await storyteller(log).tell(STORY);
   const [one, two] = [log.readModels(), log.readModels()];
