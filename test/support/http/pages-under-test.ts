@@ -15,6 +15,7 @@ import { openSessions } from '../../../src/http/admin/session.ts';
 import { windowCounts } from '../../../src/http/middleware/window-counts.ts';
 import { createAdministrationServer } from '../../../src/http/app.ts';
 import { createInstruments } from '../../../src/http/operations/instruments.ts';
+import type { OpenRouter } from '../../../src/ports/routers.ts';
 import type { WebhookSender } from '../../../src/ports/webhooks.ts';
 import { createManualClock } from '../manual-clock.ts';
 import { openTestApplication } from '../test-application.ts';
@@ -35,6 +36,8 @@ export async function openPagesUnderTest(
     customersApi?: Partial<CustomersApi>;
     /** Where webhooks go; without it they reach nothing. */
     sender?: Pick<WebhookSender, 'send'>;
+    /** How routers are reached; without it by their drivers. */
+    openRouter?: OpenRouter;
   }> = {},
 ) {
   const clock = createManualClock();
@@ -68,7 +71,7 @@ export async function openPagesUnderTest(
       rebuild: unasked,
     },
     evidence: openEvidenceFiles(join(application.folder, 'evidence')),
-    openRouter: createOpenRouter({ secrets, clock, ids }),
+    openRouter: settings.openRouter ?? createOpenRouter({ secrets, clock, ids }),
     routerReach: { drivers: ROUTER_DRIVERS, root: undefined },
     makeFolder: unasked,
     routerChecks: { check: unasked, enable: unasked },

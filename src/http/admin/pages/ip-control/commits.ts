@@ -6,12 +6,14 @@ import { regionNames } from '../../../../application/ip-control/customer-lists.t
 import { findCustomer, findRegion } from '../../../../application/ip-control/lookups.ts';
 import { onItsWayOf } from '../../../../application/ip-control/overview.ts';
 import { showOperation } from '../../../../application/ip-control/operations.ts';
+import { type LongReads, openLongReads } from '../../../../application/operations/long-reads.ts';
 import type { CommitTimes } from '../../../../domain/ip-control/commit-due.ts';
 import { LIST_KINDS } from '../../../../domain/ip-control/waiting-changes.ts';
 import { isRefusal } from '../../../../kernel/decider.ts';
 import type { Log } from '../../../../ports/log.ts';
 import { mayDo } from '../../access.ts';
 import { within } from '../../within.ts';
+import { TOO_MANY_READS, untilClosed } from '../long-read.ts';
 import { fieldOf, type Message, notFoundPage, type PageAnswer, type PageAsk, type PageRoute } from '../page.ts';
 import type { FormErrors } from '../parts/form.tsx';
 import { listQueryOf, ROWS_MAX } from '../parts/list.tsx';
@@ -35,9 +37,10 @@ const SOON_MILLISECONDS = 1_500;
 
 /** The pages of deployments. */
 export function commitPages(application: CommitPagesDependencies): readonly PageRoute[] {
+  const routerReads = openLongReads();
   return [
     { method: 'GET', path: '/commits', scope: 'read', handle: (ask) => list(ask, application) },
-    { method: 'GET', path: '/commits/diff', scope: 'read', handle: (ask) => difference(ask, application) },
+    { method: 'GET', path: '/commits/diff', scope: 'read', handle: (ask) => difference(ask, application, routerReads) },
     { method: 'POST', path: '/commits/run', scope: 'commits:run', handle: (ask) => run(ask, application) },
     { method: 'GET', path: '/commits/{set}', scope: 'read', handle: (ask) => show(ask, application) },
   ];
@@ -98,8 +101,11 @@ async function show({ params, principal }: PageAsk, application: CommitPagesDepe
   return { page: commitPage({ commit, timeline, mayRun, now: application.clock.now() }) };
 }
 
-async function difference(ask: PageAsk, application: CommitPagesDependencies): Promise<PageAnswer> {
-  const { query, principal, request } = ask;
+async function difference(
+  { query, principal, response }: PageAsk,
+  application: CommitPagesDependencies,
+  routerReads: LongReads,
+): Promise<PageAnswer> {
   const regions = [...(await regionNames(application)).values()];
   const names = await namesOf(query, application);
   const answered = (errors: FormErrors, found?: DifferencePageView['found']): PageAnswer => ({
@@ -121,9 +127,9 @@ async function difference(ask: PageAsk, application: CommitPagesDependencies): P
   if (isRefusal(region)) return answered({ region: region.because });
   const kind = LIST_KINDS.find((known) => known === names.list);
   if (kind === undefined) return answered({ list: `must be one of ${LIST_KINDS.join(', ')}.` });
-  const gone = new AbortController();
-  request.once('close', () => gone.abort());
-  const found = await listDifference({ ...names, list: kind }, application, gone.signal);
+  const signal = untilClosed(response);
+  const found = await routerReads(signal, () => listDifference({ ...names, list: kind }, application, signal));
+  if (found === undefined) return { problem: TOO_MANY_READS };
   if (isRefusal(found)) return answered({ '': found.because });
   const of = { customerId: customer.customerId, regionId: region.regionId, list: kind };
   return answered({}, { difference: found, of });

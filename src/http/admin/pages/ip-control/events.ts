@@ -6,7 +6,7 @@ import {
   streamMeant,
 } from '../../../../application/ip-control/event-browser.ts';
 import { type EventFilter, everyEvent, instantNamed, pageEvents } from '../../../../application/ip-control/history.ts';
-import { openLongReads } from '../../../../application/operations/long-reads.ts';
+import { type LongReads, openLongReads } from '../../../../application/operations/long-reads.ts';
 import { verifyStream } from '../../../../application/operations/verify.ts';
 import { isRefusal } from '../../../../kernel/decider.ts';
 import type { Log } from '../../../../ports/log.ts';
@@ -14,15 +14,8 @@ import { mayDo } from '../../access.ts';
 import { writePiece } from '../../api/call.ts';
 import { eventRow } from '../../api/events.ts';
 import type { Live } from '../../live.ts';
-import {
-  type Fields,
-  fieldOf,
-  notFoundPage,
-  type PageAnswer,
-  type PageAsk,
-  type PageProblem,
-  type PageRoute,
-} from '../page.ts';
+import { TOO_MANY_READS, untilClosed } from '../long-read.ts';
+import { type Fields, fieldOf, notFoundPage, type PageAnswer, type PageAsk, type PageRoute } from '../page.ts';
 import type { FormErrors } from '../parts/form.tsx';
 import { ROWS_MAX } from '../parts/list.tsx';
 import { eventListPage, eventPage, verifiedPage } from './event-pages.tsx';
@@ -33,18 +26,11 @@ export type EventPagesDependencies = EventBrowserDependencies &
 const POSITION = /^\d{1,18}$/;
 const NDJSON = 'application/x-ndjson';
 
-const TOO_MANY: PageProblem = {
-  status: 503,
-  title: 'Not now',
-  because: 'Too many streams are being verified. Try again in a few seconds.',
-  retryAfterSeconds: 5,
-};
-
 /** The log as an auditor reads it. */
 export function eventPages(application: EventPagesDependencies): readonly PageRoute[] {
   const longReads = openLongReads();
   return [
-    { method: 'GET', path: '/events', scope: 'read', handle: (ask) => list(ask, application) },
+    { method: 'GET', path: '/events', scope: 'read', handle: (ask) => list(ask, application, longReads) },
     {
       method: 'GET',
       path: '/events/export',
@@ -60,7 +46,7 @@ export function eventPages(application: EventPagesDependencies): readonly PageRo
         const stream = fieldOf(query, 'stream');
         const [stored, signal] = [await application.storeAsStored(), untilClosed(response)];
         const verified = await longReads(signal, () => verifyStream(stream, stored, signal));
-        if (verified === undefined) return { problem: TOO_MANY };
+        if (verified === undefined) return { problem: TOO_MANY_READS };
         return isRefusal(verified) ? notFoundPage(verified.because) : { page: verifiedPage(verified) };
       },
     },
@@ -80,11 +66,17 @@ export function eventPages(application: EventPagesDependencies): readonly PageRo
 async function list(
   { query: fields, principal, response }: PageAsk,
   application: EventPagesDependencies,
+  longReads: LongReads,
 ): Promise<PageAnswer> {
   const asked = Object.entries(fields).some(([name, value]) => name !== 'open' && value !== '');
   const { filter, errors } = await filterOf(fields, application);
   const isWrong = Object.keys(errors).length > 0;
-  const found = isWrong || !asked ? undefined : await pageEvents(filter, ROWS_MAX, application, untilClosed(response));
+  const isRead = asked && !isWrong;
+  const signal = untilClosed(response);
+  const read = () => pageEvents(filter, ROWS_MAX, application, signal);
+  // A stream is read from its beginning; a page of the log looks through a bounded part of it.
+  const found = !isRead ? undefined : await (filter.stream === undefined ? read() : longReads(signal, read));
+  if (isRead && found === undefined) return { problem: TOO_MANY_READS };
   const newest = asked ? [] : application.live.newestEvents().slice(0, ROWS_MAX);
   return {
     page: eventListPage({
@@ -116,13 +108,6 @@ async function exported(
       to.end();
     },
   };
-}
-
-/** Nothing is read on for those whose connection is lost. */
-function untilClosed(response: Response): AbortSignal {
-  const over = new AbortController();
-  response.once('close', () => over.abort());
-  return over.signal;
 }
 
 /** What the form asks for, and what is wrong with it, by field. */
