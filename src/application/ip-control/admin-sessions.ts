@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { CommandContext } from '../../commands/aggregate.ts';
-import type { AdminSession } from '../../commands/ip-control/administrator-state.ts';
+import type { AdministratorAccount, AdminSession } from '../../commands/ip-control/administrator-state.ts';
 import { epochMilliseconds } from '../../domain/instants.ts';
 import { SESSION_MILLISECONDS_MAX } from '../../domain/ip-control/admin-roles.ts';
 import type { SecondFactorShown, SessionEnd } from '../../events/ip-control/administrator.ts';
@@ -58,6 +58,15 @@ export async function openSessionCounts({
   for (const { view } of await views.adminSessions.list())
     if (epochMilliseconds(view.until) > now) counts.set(view.account, (counts.get(view.account) ?? 0) + 1);
   return counts;
+}
+
+/** The sessions of an account that have not run out. */
+export function openSessionsOf(
+  { sessions }: Pick<AdministratorAccount, 'sessions'>,
+  { clock }: Pick<Application, 'clock'>,
+): readonly AdminSession[] {
+  const now = clock.now().epochMilliseconds;
+  return [...sessions.values()].filter(({ until }) => epochMilliseconds(until) > now);
 }
 
 /** A session that runs from now on, once it is opened. */

@@ -328,6 +328,22 @@ sessions("a customer's first webhook asks for the password, as its secret is sho
   }
 });
 
+sessions('a session that has run out is counted and shown no more', async ({ opened, client }) => {
+  const { application, url } = opened;
+  const reset = await resetAdministratorPassword('grace', application.context, application);
+  assert.not.ok(isRefusal(reset));
+  await application.catchUp();
+  const grace = openPagesClient(url);
+  if (!isRefusal(reset)) await grace.logIn('grace', reset.password);
+  const asked = async (): Promise<string> => (await client.get('/admin/accounts/grace/reset-password')).text;
+  assert.match(await asked(), '1 session of grace ends at once.');
+  await opened.clock.advance({ milliseconds: 13 * 60 * 60_000 });
+  await client.logIn('ada', OWN_PASSWORD);
+  assert.match(await asked(), 'grace is not logged in.');
+  assert.not.match((await client.get('/admin/accounts/grace')).text, '/sessions/');
+  await grace.close();
+});
+
 sessions('a token of the API opens no page, and a session no API', async ({ client }) => {
   const cookie = [...client.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
   client.cookies.clear();

@@ -7,7 +7,7 @@ import {
   listAdministrators,
   resetAdministratorPassword,
 } from '../../../../application/ip-control/administrators.ts';
-import { endSession, openSessionCounts } from '../../../../application/ip-control/admin-sessions.ts';
+import { endSession, openSessionCounts, openSessionsOf } from '../../../../application/ip-control/admin-sessions.ts';
 import { removeSecondFactor } from '../../../../application/ip-control/second-factor.ts';
 import type { Application } from '../../../../application/application.ts';
 import { ADMIN_ROLES } from '../../../../domain/ip-control/admin-roles.ts';
@@ -153,7 +153,7 @@ async function pageOf(
   if (isRefusal(state)) return undefined;
   const view = {
     account,
-    sessions: [...state.sessions.values()],
+    sessions: openSessionsOf(state, application),
     tokens: [...state.tokens.values()],
     mayChange,
     isOwn: own === name,
@@ -195,7 +195,7 @@ function question(
       const account = await application.views.administrators.get(name);
       const state = await findAdministrator(name, application);
       if (account === undefined || isRefusal(state)) return notFoundPage(`There is no account ${name}.`);
-      return { page: page(account, state.sessions.size) };
+      return { page: page(account, openSessionsOf(state, application).length) };
     },
   };
 }

@@ -1,5 +1,10 @@
 import { changeOwnPassword, findAdministrator } from '../../../../application/ip-control/administrators.ts';
-import { checkPassword, endSession, newSession } from '../../../../application/ip-control/admin-sessions.ts';
+import {
+  checkPassword,
+  endSession,
+  newSession,
+  openSessionsOf,
+} from '../../../../application/ip-control/admin-sessions.ts';
 import type { PasswordChecks } from '../../../../application/ip-control/admin-passwords.ts';
 import {
   enrolSecondFactor,
@@ -79,7 +84,7 @@ async function show({ loggedIn }: PageAsk, application: OwnAccountDependencies):
   if (isRefusal(state)) return notFoundPage(state.because);
   const view = {
     account,
-    sessions: [...state.sessions.values()],
+    sessions: openSessionsOf(state, application),
     own: session.sessionId,
     now: application.clock.now(),
   };
