@@ -26,7 +26,7 @@ export type TextChange = Readonly<{ key: string; text: string | undefined }>;
  */
 export type GuardedTexts = Readonly<{
   load: (keys: readonly string[]) => Promise<ReadonlyMap<string, string>>;
-  /** In key order, by code point. */
+  /** In key order, by code point; fewer than the limit where nothing comes behind them. */
   list: (query: ListQuery) => Promise<readonly Readonly<{ key: string; text: string }>[]>;
   /** The keys of these alone. */
   keys: (query: ListQuery) => Promise<readonly string[]>;
@@ -85,9 +85,16 @@ export function openGuardedTexts(db: MongoDatabase, name: string, clock: Clock):
       return found;
     },
     list: async (query) => {
-      const wanted = wantedBy(query, entries);
       const found = new Map<string, string>();
-      await addTexts(found, await use(() => wanted.toArray()), guarded, largeTexts);
+      // What is deleted while it is read leaves room for more: a page that is not full tells its reader that nothing comes behind it.
+      for (let rest = query; rest.limit > 0;) {
+        const wanted = wantedBy(rest, entries);
+        const loaded = await use(() => wanted.toArray());
+        await addTexts(found, loaded, guarded, largeTexts);
+        const last = loaded.at(-1);
+        if (last === undefined || loaded.length < rest.limit) break;
+        rest = { ...query, after: last._id, limit: query.limit - found.size };
+      }
       return [...found].map(([key, text]) => ({ key, text }));
     },
     keys: async (query) => {

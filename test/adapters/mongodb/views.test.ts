@@ -1,7 +1,9 @@
 import * as fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { afterPrefix } from '../../../src/adapters/mongodb/guarded-texts.ts';
+import { openMongoDatabase } from '../../../src/adapters/mongodb/database.ts';
+import { systemClock } from '../../../src/adapters/clock.ts';
+import { afterPrefix, makeIndexes, openGuardedTexts } from '../../../src/adapters/mongodb/guarded-texts.ts';
 import { textParts } from '../../../src/adapters/mongodb/large-texts.ts';
 import type { RecordedEvent } from '../../../src/kernel/event.ts';
 import { StoreUnavailable } from '../../../src/ports/event-store.ts';
@@ -159,6 +161,32 @@ else {
     await put(views, collection, 3n, { large: 'small again' });
     assert.equal(await contents(views, collection), { large: 'small again', small: 'x' });
     assert.is(await parts.countDocuments(), 0);
+  });
+
+  test('a page is full also where a large view of it is deleted while it is read: more may come behind it', async ({
+    place,
+  }) => {
+    const clock = createManualClock();
+    const db = await openMongoDatabase({ url: place.url, clock: systemClock, patienceMilliseconds: 5_000 });
+    await makeIndexes(db, 'view.subnets.1');
+    const keeper = openGuardedTexts(db, 'view.subnets.1', clock);
+    const large = 'x'.repeat(2_100_000);
+    await keeper.write(1n, [{ key: 'b', text: large }, ...['a', 'c', 'd'].map((key) => ({ key, text: key }))]);
+    let commands = 0;
+    const use: typeof db.use = async (command, patienceMilliseconds) => {
+      const answer = await db.use(command, patienceMilliseconds);
+      commands += 1;
+      // The entries have come, and the parts of the large one have not been asked for.
+      if (commands === 1) await keeper.write(2n, [{ key: 'b', text: undefined }]);
+      return answer;
+    };
+    const reader = openGuardedTexts({ ...db, use }, 'view.subnets.1', clock);
+    const page = await reader.list({ prefix: '', limit: 3 });
+    assert.equal(
+      page.map(({ key }) => key),
+      ['a', 'c', 'd'],
+    );
+    await db.close();
   });
 
   test('when a generation takes over, nothing of the others is left, not even of a save that came in between', async ({
