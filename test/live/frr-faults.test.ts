@@ -209,6 +209,20 @@ if (missing === undefined) {
     },
   );
 
+  frr(
+    'a daemon that dies while it is asked: it is not there, which says nothing of the list',
+    async ({ router, driver }) => {
+      await driver.replace('Svc-DYING', OLD, never);
+      const dies = 'p=$(cat $run/bgpd.pid); kill -STOP $p; (sleep 1; kill -9 $p) >/dev/null 2>&1 &';
+      await router.disturb(`case "$*" in *"show ip prefix-list"*) ${dies} ;; esac`);
+      const failure = await fails('unreachable', driver.read('Svc-DYING', never));
+      assert.match(failure.message, 'closing connection to bgpd because of an I/O error');
+      await router.disturb('');
+      await router.restart();
+      assert.equal(await driver.read('Svc-DYING', never), OLD);
+    },
+  );
+
   frr('a daemon that has died', async ({ router, driver }) => {
     await router.kill('bgpd');
     await fails('unreachable', driver.check(never));
