@@ -223,6 +223,21 @@ if (missing === undefined) {
     },
   );
 
+  frr('what a daemon has that does not answer is not written over', async ({ router, driver }) => {
+    await router.configure('router bgp 65000');
+    await router.vtysh('-c', 'write memory');
+    await router.kill('bgpd');
+    assert.ok(driver.save);
+    const failure = await fails('not-saved', driver.save(never));
+    assert.match(failure.message, 'bgpd does not answer');
+    await router.restart();
+    assert.match(await router.vtysh('-c', 'show running-config'), /^router bgp 65000$/m);
+    await router.configure('no router bgp 65000');
+    await driver.save(never);
+    await router.restart();
+    assert.not.match(await router.vtysh('-c', 'show running-config'), /^router bgp/m);
+  });
+
   frr('a daemon that has died', async ({ router, driver }) => {
     await router.kill('bgpd');
     await fails('unreachable', driver.check(never));

@@ -22,6 +22,8 @@ export const LOCK_SECONDS = 30;
  * The temporary directory has a name that tells whose lock it was made under: the shell that has the lock removes what one that was
  * killed has left.
  *
+ * vtysh saves what the daemons tell that it reaches, and nothing of the others: where one has died, nothing is saved until it is back.
+ *
  * Whether what runs could be saved is told as vtysh does it: into one file by watchfrr where that runs, otherwise by vtysh itself, which
  * puts a new file into the directory or writes the old one; or each daemon writes its own.
  */
@@ -49,6 +51,14 @@ savable() {
   elif [ -w "$etc" ] || [ -w "$etc/frr.conf" ]; then say "savable yes"
   else say "savable no"; fi
 }
+save() {
+  reached=" $("$@" -c 'show daemons' </dev/null 2>/dev/null | tr '\\n' ' ') "
+  for socket in "$lock"/*.vty; do
+    name=\${socket##*/}; name=\${name%.vty}; name=\${name%%-*}
+    case $reached in *" $name "*) ;; *) printf '%% %s does not answer, and what it has would be lost\\n' "$name"; return 1 ;; esac
+  done
+  "$@" -c 'write memory' </dev/null 2>&1
+}
 say waiting
 command -v "$1" >/dev/null 2>&1 || fail "no-vtysh $1"
 command -v flock >/dev/null 2>&1 || fail no-flock
@@ -71,7 +81,7 @@ check)
   savable "$@"
   exit 0 ;;
 save)
-  "$@" -c 'write memory' </dev/null 2>&1; say "saved $?"
+  save "$@"; say "saved $?"
   exit 0 ;;
 read)
   show "$@"
@@ -99,7 +109,7 @@ while read -r verb size; do
     cat "$work/output"; say "applied $code"
     show "$@" ;;
   save)
-    "$@" -c 'write memory' </dev/null 2>&1; say "saved $?" ;;
+    save "$@"; say "saved $?" ;;
   esac
 done
 `;
