@@ -88,4 +88,20 @@ tried(
   },
 );
 
+tried(
+  'what a proxy answers in the place of the server is an error with a message, and is not asked for without rest',
+  async () => {
+    await node(join(MODULES, 'typescript/bin/tsc'), '-p', '.');
+    assert.equal((await node('dist/test/between.js')).trimEnd().split('\n'), [
+      'no data: HTTP 502 Bad Gateway',
+      'waiting: 502 HTTP 502 Bad Gateway',
+      'no data: HTTP 502 Bad Gateway',
+      'waiting: 502 HTTP 502 Bad Gateway',
+      'no data: not found.',
+      'waiting: 404 not found.',
+      'TimeoutError, asked 1 time',
+    ]);
+  },
+);
+
 client.run();

@@ -1,6 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { EdgewardClient } from './client.ts';
 
+const REST_SECONDS = 5;
+
 /** An answer that was no success. */
 export class EdgewardError extends Error {
   override readonly name = 'EdgewardError';
@@ -35,7 +37,18 @@ export async function waitUntilDeployed(
     if (data?.meta.pending_changes === 0) return;
     if (error === undefined) continue;
     if (response.status !== 429 && response.status !== 503) throw new EdgewardError(response, error.message);
-    const seconds = Number(response.headers.get('retry-after') ?? 5);
-    await pause(seconds * 1000, undefined, signal === null ? {} : { signal });
+    const rest = pause(
+      1000 * restSeconds(response.headers.get('retry-after')),
+      undefined,
+      signal === null ? {} : { signal },
+    );
+    // Its own error says only that it was broken off.
+    await rest.catch(() => signal?.throwIfAborted());
   }
+}
+
+/** What stands between may say when instead of how long, and is asked again in a while. */
+function restSeconds(retryAfter: string | null): number {
+  const seconds = Number(retryAfter ?? Number.NaN);
+  return Number.isFinite(seconds) && seconds > 0 ? seconds : REST_SECONDS;
 }
