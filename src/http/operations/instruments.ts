@@ -12,7 +12,7 @@ export type Instruments = Readonly<{
   ) => void;
   /** From the newest change that a commit carries to the last router that confirmed. */
   commitCompleted: (labels: Readonly<{ region: string; list: string }>, delaySeconds: number) => void;
-  appendEnded: (outcome: 'success' | 'conflict' | 'failed', seconds: number) => void;
+  appendEnded: (outcome: (typeof APPEND_OUTCOMES)[number], seconds: number) => void;
   webhookTried: (outcome: 'delivered' | 'failed' | 'given_up') => void;
   launchEnded: (pool: string, outcome: 'created' | 'failed') => void;
 }>;
@@ -21,6 +21,7 @@ const REQUEST_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5
 const APPEND_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1, 5];
 const PUSH_SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 const COMMIT_SECONDS = [1, 5, 15, 30, 60, 120, 180, 300, 600, 1_800, 3_600];
+const APPEND_OUTCOMES = ['success', 'conflict', 'failed'] as const;
 const WEBHOOK_OUTCOMES = ['delivered', 'failed', 'given_up'] as const;
 
 /** Makes them in a registry of their own, beside what prom-client measures of the process. */
@@ -80,9 +81,7 @@ export function createInstruments(build: Readonly<{ version: string; node: strin
     labelNames: ['version', 'node'],
     registers,
   }).set({ ...build }, 1);
-  // A rate over a counter that begins with its first event misses that event.
-  for (const kind of ['customer', 'stranger']) limited.inc({ kind }, 0);
-  for (const outcome of WEBHOOK_OUTCOMES) webhooks.inc({ outcome }, 0);
+  beginAtZero({ limited, webhooks, appends });
   return {
     registry,
     requestEnded: ({ method, route, status }, seconds) =>
@@ -94,4 +93,15 @@ export function createInstruments(build: Readonly<{ version: string; node: strin
     webhookTried: (outcome) => webhooks.inc({ outcome }),
     launchEnded: (pool, outcome) => launches.inc({ pool, outcome }),
   };
+}
+
+/** A rate over a counter that begins with its first event misses that event. */
+function beginAtZero({
+  limited,
+  webhooks,
+  appends,
+}: Readonly<{ limited: Counter<'kind'>; webhooks: Counter<'outcome'>; appends: Histogram<'outcome'> }>): void {
+  for (const kind of ['customer', 'stranger']) limited.inc({ kind }, 0);
+  for (const outcome of WEBHOOK_OUTCOMES) webhooks.inc({ outcome }, 0);
+  for (const outcome of APPEND_OUTCOMES) appends.zero({ outcome });
 }

@@ -198,6 +198,16 @@ test('a collector that fails, or does not answer, costs its own metrics and is n
   assert.is(lines.filter((line) => line.includes('metrics could not be read')).length, 2);
 });
 
+test('what alerts look for the growth of is there from the start: the first failure counts', async () => {
+  const { registry, appendEnded } = createInstruments({ version: '1.2.3', node: '20.19.0' });
+  const failed = 'edgeward_event_store_append_duration_seconds_count{outcome="failed"}';
+  assert.match(await registry.metrics(), `${failed} 0\n`);
+  appendEnded('failed', 0.1);
+  assert.match(await registry.metrics(), `${failed} 1\n`);
+  for (const name of ['http_rate_limited_total{kind="customer"}', 'webhook_deliveries_total{outcome="given_up"}'])
+    assert.match(await registry.metrics(), `edgeward_${name} 0\n`);
+});
+
 test('a look without a difference leaves when the router was seen, and no event', async () => {
   const port = await freePort();
   const edgeward = await openEdgeward({ METRICS_PORT: String(port), DRIFT_INTERVAL: 'PT0.1S' });
