@@ -9,6 +9,7 @@ import {
 import { applyToGrounds, type DisabledGrounds, type GivenGrounds } from '../../domain/ip-control/disabled-grounds.ts';
 import { type WhitelistStatus, whitelistStatus } from '../../domain/ip-control/source-whitelist-ledger.ts';
 import type { CustomerEvent } from '../../events/ip-control/customer.ts';
+import { writtenText } from '../../domain/instants.ts';
 import { isRefusal, type Refusal } from '../../kernel/decider.ts';
 import type { RecordedEvent } from '../../kernel/event.ts';
 import { streamName } from '../../kernel/stream-name.ts';
@@ -81,7 +82,7 @@ export async function customerStateAt(
       status: whitelistStatus(request),
     })),
   );
-  return { customer: customer.name, at: at.toString(), regions, requests };
+  return { customer: customer.name, at: writtenText(at), regions, requests };
 }
 
 async function regionName(regionId: number, { regions }: StateDependencies): Promise<string> {

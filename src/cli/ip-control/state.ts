@@ -1,3 +1,4 @@
+import { Temporal } from '@js-temporal/polyfill';
 import type { Command } from 'commander';
 import { type CustomerStateAt, customerStateAt } from '../../application/ip-control/customer-state-at.ts';
 import { type CommandTools, leaf, outputOf, wideOption } from '../command.ts';
@@ -12,10 +13,15 @@ export function addStateCommand(program: Command, tools: CommandTools): void {
     .action((customer: string, options: Readonly<{ at?: string; wide?: boolean; json?: boolean }>) =>
       tools.withArchive(async (archive) => {
         const at = options.at === undefined ? undefined : instantOf('--at', options.at);
-        const state = accepted(await customerStateAt({ customer, at }, archive));
+        const state = asEver(accepted(await customerStateAt({ customer, at }, archive)));
         outputOf(options, tools).object(objectOf(state), linesOf(state, options.wide === true));
       }),
     );
+}
+
+/** A state of one log is the same bytes in every release: the first one wrote this instant with a Z. */
+function asEver(state: CustomerStateAt): CustomerStateAt {
+  return { ...state, at: Temporal.Instant.from(state.at).toString() };
 }
 
 function objectOf({ customer, at, regions, requests }: CustomerStateAt) {
