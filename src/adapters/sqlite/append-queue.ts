@@ -1,5 +1,5 @@
 import { coalesce } from '../../concurrency/coalesce.ts';
-import { type Appended, StoreUnavailable, WrongExpectedRevision } from '../../ports/event-store.ts';
+import { type Appended, AppendInDoubt, StoreUnavailable, WrongExpectedRevision } from '../../ports/event-store.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Append, WriteEvents } from './event-writer.ts';
 import type { FileAccess } from './file-access.ts';
@@ -76,7 +76,8 @@ export function createAppendQueue({ free, commit, log }: AppendQueueOptions): Ap
         else group[index]?.resolve(outcome);
       }
     } catch (error) {
-      log.error({ error, appends: group.length }, 'appends were not made');
+      const isInDoubt = error instanceof AppendInDoubt;
+      log.error({ error, appends: group.length }, `appends ${isInDoubt ? 'are in doubt' : 'were not made'}`);
       for (const { reject } of group) reject(error);
     }
   }

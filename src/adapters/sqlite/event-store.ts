@@ -4,6 +4,7 @@ import type { Codec } from '../../events/codec.ts';
 import type { RecordedEvent } from '../../kernel/event.ts';
 import { invariant } from '../../kernel/invariant.ts';
 import {
+  AppendInDoubt,
   AppendTooLarge,
   BEGINNING,
   type EventStore,
@@ -89,8 +90,14 @@ export function openSqliteEventStore(options: SqliteEventStoreOptions): EventSto
 
   function commit(group: readonly Append[]): readonly AppendOutcome[] {
     const outcomes = write(group);
-    // Only now is it known that they are in the log that others find.
-    place.requireAll();
+    try {
+      // Only now is it known that they are in the log that others find.
+      place.requireAll();
+    } catch (error) {
+      if (!(error instanceof StoreUnavailable)) throw error;
+      // In files that are away they are written, and are there when those are back.
+      throw new AppendInDoubt(error.message, { cause: error });
+    }
     if (followers.any()) followers.publish(newEvents(group, outcomes));
     return outcomes;
   }

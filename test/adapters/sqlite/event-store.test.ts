@@ -1,6 +1,6 @@
 import { type ChildProcessWithoutNullStreams, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, statSync } from 'node:fs';
+import { readdirSync, renameSync, statSync } from 'node:fs';
 import { open as openFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -14,7 +14,13 @@ import { openSqliteEventStore } from '../../../src/adapters/sqlite/event-store.t
 import { asStored, type Codec, UndecodableEvent } from '../../../src/events/codec.ts';
 import { checkLink } from '../../../src/events/hash-chain.ts';
 import type { RecordedEvent } from '../../../src/kernel/event.ts';
-import { BEGINNING, type EventStore, NO_STREAM, StoreUnavailable } from '../../../src/ports/event-store.ts';
+import {
+  AppendInDoubt,
+  BEGINNING,
+  type EventStore,
+  NO_STREAM,
+  StoreUnavailable,
+} from '../../../src/ports/event-store.ts';
 import { StoreRefused } from '../../../src/ports/store-refused.ts';
 import { eventStoreContract } from '../../contracts/event-store.ts';
 import { notes, numberedNotes, sampleCodec, thing } from '../../contracts/sample-events.ts';
@@ -151,6 +157,23 @@ test('an append fails when another process holds the file for too long; later on
   assert.equal(await all(store.readAll(BEGINNING)), []);
   await store.append('customer-1', NO_STREAM, notes('customer-1', 'b'));
   other.close();
+  await store.close();
+});
+
+test('what was written into a file that is away for a while is in doubt: it is there when the file is back', async ({
+  file,
+  open,
+}) => {
+  const store = open();
+  await store.append('customer-1', NO_STREAM, notes('customer-1', 'a'));
+  renameSync(`${file}-wal`, `${file}-wal.away`);
+  const appended = notes('customer-1', 'b');
+  assert.instance(await failureOf(store.append('customer-1', 0n, appended)), AppendInDoubt);
+  const refused = await failureOf(store.append('customer-2', NO_STREAM, notes('customer-2', 'c')));
+  assert.ok(refused instanceof StoreUnavailable && !(refused instanceof AppendInDoubt), 'nothing more is written');
+  renameSync(`${file}-wal.away`, `${file}-wal`);
+  assert.is((await all(store.readAll(BEGINNING))).length, 2);
+  assert.is((await store.append('customer-1', 0n, appended)).revision, 1n);
   await store.close();
 });
 
