@@ -7,7 +7,7 @@ import { commitKey } from '../commands/ip-control/customer-state.ts';
 import type { ListKind } from '../events/ip-control/vocabulary.ts';
 import { isRefusal } from '../kernel/decider.ts';
 import type { Lease } from '../ports/leases.ts';
-import { holding, LEADERS_LEASE, processesLease } from './leadership.ts';
+import { holding, processesLease } from './leadership.ts';
 import { type RouterRunners, type RouterWork, withRouterRunners } from './router-work.ts';
 
 /** `context` tells who asks for it. */
@@ -20,8 +20,8 @@ export async function commitHereOrThere(commit: Commit, work: RouterWork): Promi
   const lease = await work.stores.leases.tryAcquire(processesLease(work.stores));
   if (!('heldBy' in lease)) return here(lease);
   const done = new AbortController();
-  // The one that leads may be a command, or die while we wait, and there may be no other.
-  const instead = work.stores.areShared ? insteadOfOthers(work, done.signal, here) : undefined;
+  // Who has it may be a command, or die while we wait, and there may be no other.
+  const instead = insteadOfOthers(work, done.signal, here);
   try {
     return await commitThere(commit, work);
   } finally {
@@ -36,7 +36,7 @@ async function insteadOfOthers(
   here: (lease: Lease) => Promise<CommitEnd>,
 ): Promise<void> {
   try {
-    await here(await stores.leases.acquire(LEADERS_LEASE, done));
+    await here(await stores.leases.acquire(processesLease(stores), done));
   } catch (error) {
     if (!done.aborted) log.warn({ error }, 'the commit could not be deployed by this command');
   }

@@ -3,12 +3,14 @@ import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { z } from 'zod';
+import { openSqliteLeases } from '../../src/adapters/sqlite/leases.ts';
 import { createLog } from '../../src/adapters/log.ts';
 import { readConfig } from '../../src/config.ts';
 import { commandApplication } from '../../src/main/application.ts';
 import { enable, ranges } from '../commands/ip-control/customer-examples.ts';
 import { openApiClient } from '../support/http/api-client.ts';
 import { addCustomer, addRegion, openEdgeward } from '../support/servers/edgeward-server.ts';
+import { waitUntil } from '../support/wait-until.ts';
 
 const LIST = 'Svc-ACME-BLACKHOLE';
 
@@ -110,6 +112,27 @@ test('without a server a commit is deployed by the command itself', async () => 
   const [requested, completed] = (await edgeward.events()).slice(-2).map(({ metadata }) => metadata.actor);
   assert.match(requested ?? '', /^admin:[^@]+@cli$/, 'who has asked for it');
   assert.is(completed, 'system:deploy-commit');
+});
+
+test('beside another command that changes routers a commit is deployed when that has ended, without a server', async () => {
+  const own = await openEdgeward({ SYNCHRONOUS_TIMEOUT: 'PT20S' });
+  await addRegion(own, 'ams');
+  const { token } = await addCustomer(own, 'Acme', [['203.0.113.0/24', 'ams']]);
+  const api = openApiClient(await own.serve(), token);
+  assert.is((await api.post('/ips/disable', { ip: '203.0.113.7' })).status, 200);
+  await api.close();
+  await own.stop();
+
+  const before = (await own.events()).length;
+  const others = openSqliteLeases({ directory: join(own.dataDir, 'locks'), label: 'another command' });
+  await others.acquire('server', new AbortController().signal);
+  const running = own.command('commit', 'run', 'Acme', 'ams');
+  await waitUntil('it is asked for', async () => (await own.events()).length > before);
+  await others.close();
+  const { exitCode, out, err } = await running;
+  assert.is(exitCode, 0, err);
+  assert.is(out, 'BLACKHOLE of Acme in ams: success\n');
+  await own.remove();
 });
 
 test('what a server has left unfinished is ended, and what came after it is deployed too', async () => {
