@@ -10,12 +10,15 @@ import {
 } from '../../../../support/http/pages-of-administrator.ts';
 import { waitUntil } from '../../../../support/wait-until.ts';
 
+function unasked(): Promise<never> {
+  return Promise.reject(new Error('looking changes nothing'));
+}
+
 /** A router that does not answer before a test says so, and how many ask it at once. */
 function openSlowRouter() {
   let [asking, most] = [0, 0];
   const waiting: (() => void)[] = [];
   let answers = false;
-  const unasked = (): Promise<never> => Promise.reject(new Error('looking changes nothing'));
   const driver: RouterDriver = {
     read: async () => {
       asking += 1;
