@@ -173,8 +173,8 @@ function sendBytes(response: ServerResponse, status: number, bytes: Uint8Array):
 
 /** Smaller answers gain nothing: they fit into one packet. */
 const GZIP_BYTES_MIN = 1024;
-/** `gzip` or `x-gzip` among the encodings that are taken, without a weight of nought. */
-const GZIP = /(?:^|,)[ \t]*(?:x-)?gzip[ \t]*(?:;[ \t]*q[ \t]*=[ \t]*(?:1(?:\.0*)?|0\.\d*[1-9]\d*)[ \t]*)?(?:,|$)/i;
+/** `gzip` or `x-gzip` among the encodings that are taken, without a weight of nought. A weight is read in one way only: a long one would hold up all others. */
+const GZIP = /(?:^|,)[ \t]*(?:x-)?gzip[ \t]*(?:;[ \t]*q[ \t]*=[ \t]*(?:1(?:\.0*)?|0\.0*[1-9]\d*)[ \t]*)?(?:,|$)/i;
 
 /** Whether an answer of so many bytes goes out as gzip; caches are told that it depends on what is taken. */
 export function takesGzip(response: ServerResponse, bytes: number): boolean {
