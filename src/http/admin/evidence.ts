@@ -15,9 +15,9 @@ export function evidenceHeaders({ evidence }: RequestEvidence): Readonly<Record<
   };
 }
 
-/** RFC 8187, 3.2: these too may not stand for themselves. */
+/** RFC 8187, 3.2: these too may not stand for themselves. Names of before may have half a character, which UTF-8 has not. */
 function encodedName(fileName: string): string {
-  return encodeURIComponent(fileName).replaceAll(
+  return encodeURIComponent(fileName.replaceAll(/\p{Cs}/gu, '\ufffd')).replaceAll(
     /['()*]/g,
     (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
   );

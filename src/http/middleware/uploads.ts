@@ -274,6 +274,8 @@ function fileNameProblem(fileName: string | undefined): string | undefined {
   if (fileName === undefined || fileName === '') return 'must have a file name.';
   if (/[/\\]/.test(fileName)) return 'must have a file name without a path.';
   if (/\p{Cc}/u.test(fileName)) return 'must have a file name without control characters.';
+  // UTF-16, in which a name may be sent too, can have one; no header and no store has a place for it.
+  if (/\p{Cs}/u.test(fileName)) return 'must have a file name without half a character.';
   if (Buffer.byteLength(fileName) > FILE_NAME_BYTES_MAX)
     return `must have a file name of at most ${FILE_NAME_BYTES_MAX} bytes.`;
   return undefined;

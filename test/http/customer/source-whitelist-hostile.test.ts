@@ -155,7 +155,7 @@ test('ten thousand fields, known ones and unknown ones', async () => {
   await isTurnedAway(formBody([file, ...parts]), 422, 'must not have more than 106 fields.');
 });
 
-test('a name that leads elsewhere, an empty one, none, and one with control characters', async () => {
+test('a name that leads elsewhere, an empty one, none, and one with control characters or half a character', async () => {
   for (const fileName of ['../evidence.pdf', '/etc/passwd.pdf', 'a/b.pdf', '..\\a.pdf', 'C:\\a.pdf'])
     await isTurnedAway(formBody([ip, region, { ...file, fileName }]), 422, 'must have a file name without a path.');
   await isTurnedAway(formBody([ip, region, { name: 'evidence', file: pdf() }]), 422, 'must have a file name.');
@@ -163,6 +163,8 @@ test('a name that leads elsewhere, an empty one, none, and one with control char
   await isTurnedAway(formBody([ip, region, { ...file, headers: starred }]), 422, 'without a path');
   const control = [`Content-Disposition: form-data; name="evidence"; filename*=UTF-8''a%00.pdf`];
   await isTurnedAway(formBody([ip, region, { ...file, headers: control }]), 422, 'without control characters');
+  const half = [`Content-Disposition: form-data; name="evidence"; filename*=utf-16le''%3D%D8a%00.%00p%00d%00f%00`];
+  await isTurnedAway(formBody([ip, region, { ...file, headers: half }]), 422, 'without half a character');
 });
 
 test('a file without a byte', async () => {
