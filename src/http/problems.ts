@@ -85,6 +85,7 @@ const STATUS_OF_REFUSAL: Readonly<Record<string, number>> = {
   'address-not-found': 404,
   'address-not-owned': 422,
   'bad-until': 422,
+  'customer-disabled': 403,
   'too-many-prefixes': 422,
   'subnet-not-owned': 403,
   'synchronous-not-allowed': 403,
@@ -98,6 +99,8 @@ const STATUS_OF_REFUSAL: Readonly<Record<string, number>> = {
 
 /** The answer for a command that the rules refused. */
 export function refused(refusal: Refusal): Problem {
+  // It was removed while the request came in, and its tokens with it.
+  if (refusal.refused === 'customer-not-found') return problems.authenticationRequired;
   const status = STATUS_OF_REFUSAL[refusal.refused];
   if (status === undefined) return { ...problems.internal, because: refusal };
   const { refused: code, field, because: message } = refusal;

@@ -73,6 +73,8 @@ function decide(command: CustomerCommand, state: CustomerState): Decision<Custom
   if (state.phase === 'unregistered') return refuse('customer-not-found', 'customer not found.');
   if (state.standing === 'removed' && !FOR_REMOVED.has(command.type))
     return refuse('customer-not-found', `customer ${state.name} was removed.`, 'customer');
+  if (state.standing === 'disabled' && OF_CUSTOMER.has(command.type))
+    return refuse('customer-disabled', 'this account is disabled.');
   switch (command.type) {
     case 'DisableCustomer':
     case 'EnableCustomer':
@@ -142,6 +144,13 @@ const FOR_REMOVED: ReadonlySet<CustomerCommand['type']> = new Set([
   'RecordCommitFailed',
   'RecordCommitSlice',
   'RecordCommitHeldUp',
+]);
+
+/** What customers ask for themselves: a request may have begun before its customer was disabled. */
+const OF_CUSTOMER: ReadonlySet<CustomerCommand['type']> = new Set([
+  'ChangeAddresses',
+  'SubmitSourceWhitelist',
+  'RemoveSourceWhitelist',
 ]);
 
 function switchToken(

@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { parseRangeTexts } from '../../../src/addresses/range-text.ts';
 import { type CustomerCommand, customerDecider } from '../../../src/commands/ip-control/customer.ts';
 import { customerSnapshot } from '../../../src/commands/ip-control/customer-snapshot.ts';
 import { type CustomerState, listedAddresses } from '../../../src/commands/ip-control/customer-state.ts';
@@ -31,6 +32,21 @@ test('a customer is disabled and enabled again; asked twice, nothing is new', ()
   given(registered(), is('CustomerDisabled')).when(disable).yieldsNothing();
   given(registered(), is('CustomerDisabled')).when(enable).yields(is('CustomerEnabled'));
   given(registered()).when(enable).yieldsNothing();
+});
+
+test('a disabled customer changes nothing by itself, and its commits go on', () => {
+  const history = [registered(), assigned(1, '192.0.2.0/24'), disabled(['192.0.2.7']), is('CustomerDisabled')];
+  const target = { mode: 'block', set: parseRangeTexts(['192.0.2.0-192.0.2.255']) } as const;
+  for (const command of [
+    { type: 'ChangeAddresses', data: { action: 'enable', synchronous: false, target } },
+    { type: 'RemoveSourceWhitelist', data: { requestId: 'r1' } },
+  ] as const)
+    given(...history)
+      .when(command)
+      .isRefused('customer-disabled');
+  given(...history)
+    .when(requestCommit)
+    .yields(commitRequested({ commitSetId: 'c9' }));
 });
 
 test('a customer with subnets is removed only by force, and everything that it has goes with it', () => {
