@@ -64,11 +64,11 @@ export function openFilePlace(file: string, log: Log): FilePlace {
   };
 
   function check(files: typeof opened): void {
-    const gone = files.find(({ path, identity }) => identityOf(path) !== identity)?.path;
-    if (gone !== undefined) {
-      const problem = `${gone} was removed or replaced while it was open: nothing is taken until it is back; else restart on the log that is to be used`;
-      if (lost !== gone) log.error({ file: gone }, problem);
-      lost = gone;
+    for (const { path, identity } of files) {
+      const problem = problemAt(path, identity);
+      if (problem === undefined) continue;
+      if (lost !== path) log.error({ file: path }, problem);
+      lost = path;
       throw new StoreUnavailable(problem);
     }
     if (lost === undefined) return;
@@ -77,7 +77,18 @@ export function openFilePlace(file: string, log: Log): FilePlace {
   }
 }
 
-/** Which file a path leads to; `undefined`: to none. */
+/** Why the file that was opened can't be relied upon; `undefined`: it is at its path. */
+function problemAt(path: string, opened: string | undefined): string | undefined {
+  try {
+    if (identityOf(path) === opened) return undefined;
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    return `${path} can't be looked at while it is open: nothing is taken until it can (${why})`;
+  }
+  return `${path} was removed or replaced while it was open: nothing is taken until it is back; else restart on the log that is to be used`;
+}
+
+/** Which file a path leads to; `undefined`: to none. @throws a system error where it can't be looked at */
 function identityOf(path: string): string | undefined {
   const found = statSync(path, { throwIfNoEntry: false });
   return found === undefined ? undefined : `${found.dev}/${found.ino}`;

@@ -1,6 +1,6 @@
 import { type ChildProcessWithoutNullStreams, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, renameSync, statSync } from 'node:fs';
+import { readdirSync, renameSync, statSync, symlinkSync } from 'node:fs';
 import { open as openFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -174,6 +174,22 @@ test('what was written into a file that is away for a while is in doubt: it is t
   renameSync(`${file}-wal.away`, `${file}-wal`);
   assert.is((await all(store.readAll(BEGINNING))).length, 2);
   assert.is((await store.append('customer-1', 0n, appended)).revision, 1n);
+  await store.close();
+});
+
+test('a path that can not be looked at is a store that is away, until it can be again', async ({ file, open }) => {
+  const store = open();
+  await store.append('customer-1', NO_STREAM, notes('customer-1', 'a'));
+  renameSync(file, `${file}.away`);
+  // Whoever follows this link meets a loop, as an error of a file system that fails.
+  symlinkSync(file, file);
+  const append = store.append('customer-2', NO_STREAM, notes('customer-2', 'b'));
+  for (const call of [store.end(), append]) {
+    const error = await failureOf(call);
+    assert.ok(error instanceof StoreUnavailable && /can't be looked at .*ELOOP/.test(error.message), String(error));
+  }
+  renameSync(`${file}.away`, file);
+  assert.is(await store.end(), 1n);
   await store.close();
 });
 
