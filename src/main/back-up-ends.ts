@@ -37,8 +37,8 @@ export function backUpEnds(readConfig: () => Config, log: Log): BackUpEnds {
     readNote: readBackUpNote,
     writeNote: writeBackUpNote,
     knows: codec.knows,
-    beginPuttingBack: () => beginPuttingBack(readConfig().dataDir),
-    endPuttingBack: () => endPuttingBack(readConfig().dataDir),
+    beginPuttingBack: (by, directory = readConfig().dataDir) => beginPuttingBack(directory, by),
+    endPuttingBack: (by, directory = readConfig().dataDir) => endPuttingBack(directory, by),
     markRestored: async (context) => {
       const store = await openEventStore(readConfig(), codec, log);
       try {

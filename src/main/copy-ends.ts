@@ -13,7 +13,7 @@ import { type EventStore, StoreUnavailable } from '../ports/event-store.ts';
 import type { Leases } from '../ports/leases.ts';
 import type { Log } from '../ports/log.ts';
 import { STREAM_CATEGORIES } from './contexts.ts';
-import { logFileIn, requireDataDirectory } from './data-directory.ts';
+import { logFileIn, refusePartly, requireDataDirectory } from './data-directory.ts';
 import { LEADERS_LEASE } from './leadership.ts';
 import { codec } from './stores.ts';
 
@@ -63,6 +63,7 @@ export function copyEnds(readConfig: () => Config, log: Log): CopyEnds {
     if (named === undefined) requireDataDirectory({ dataDir, eventStoreUrl });
     const missing = missingAt(file, 'event log');
     if (missing !== undefined) return missing;
+    refusePartly(dataDir);
     const store = openSqliteEventStore({ file, codec: stored, log, mustExist: true, isAudit: true });
     return { store, close: store.close };
   }

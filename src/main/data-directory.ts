@@ -28,7 +28,9 @@ export function isEmbedded(url: string): boolean {
 const BESIDE_THE_LOG = ['views.db', 'evidence', 'locks'];
 const SECRETS = 'secrets';
 const SERVED_BY = 'version';
-const PUTTING_BACK = 'restoring';
+/** What says that a log is being put into the directory, and what does that. */
+const PUTTING_BACK = { restore: 'restoring', copy: 'copying' } as const;
+type PutBackBy = keyof typeof PUTTING_BACK;
 const EVIDENCE_OF_A_CUSTOMER = /^\d+$/;
 
 type Settings = Pick<Config, 'dataDir' | 'eventStoreUrl'>;
@@ -89,31 +91,36 @@ export function keepServedBy(dataDir: string, version: string): void {
   });
 }
 
-/** Says in the data directory that the log of its settings is being put back, so that nobody acts upon a part of it. On disk when this resolves. */
-export async function beginPuttingBack(dataDir: string): Promise<void> {
+/**
+ * Says in the data directory that its log, or the one of its settings, is being put there, so that nobody acts upon a part of it. On disk when
+ * this resolves.
+ */
+export async function beginPuttingBack(dataDir: string, by: PutBackBy): Promise<void> {
   writable(dataDir, () => makeDirectories(dataDir));
-  const file = join(dataDir, PUTTING_BACK);
+  const file = join(dataDir, PUTTING_BACK[by]);
   // It was broken off before.
   if (!existsSync(file)) await writeDurably(file, '');
   await syncDirectory(dataDir);
 }
 
-/** All of the log is there, and it says that it was put back. */
-export async function endPuttingBack(dataDir: string): Promise<void> {
-  if (!existsSync(join(dataDir, PUTTING_BACK))) return;
-  await unlinkIfThere(join(dataDir, PUTTING_BACK));
+/** All of the log is there. A copy that says so of a restore that was broken off would leave it without saying that it was put back. */
+export async function endPuttingBack(dataDir: string, by: PutBackBy): Promise<void> {
+  const files = by === 'restore' ? Object.values(PUTTING_BACK) : [PUTTING_BACK[by]];
+  const there = files.map((name) => join(dataDir, name)).filter((file) => existsSync(file));
+  if (there.length === 0) return;
+  for (const file of there) await unlinkIfThere(file);
   await syncDirectory(dataDir);
 }
 
-/** What the log lacks would be taken off the routers. */
-function refusePartly(directory: string): void {
-  const file = resolve(directory, PUTTING_BACK);
-  if (!existsSync(file)) return;
-  throw new StoreRefused(
-    'unusable',
-    `${file} says that a restore has not come to its end: repeat it with the same backup (edgeward stores restore); ` +
-      'if that names RestoreBegan as what the target holds besides, all is there: remove the file',
-  );
+/** What the log lacks would be taken off the routers. @throws StoreRefused */
+export function refusePartly(directory: string): void {
+  const repeated = { restore: 'with the same backup', copy: 'from the same source' } as const;
+  for (const by of ['restore', 'copy'] as const) {
+    const file = resolve(directory, PUTTING_BACK[by]);
+    if (!existsSync(file)) continue;
+    const repeat = `repeat it ${repeated[by]} (edgeward stores ${by})`;
+    throw new StoreRefused('unusable', `${file} says that a ${by} has not come to its end: ${repeat}`);
+  }
 }
 
 /** A new log here would be the empty beginning of a history that has gone on. */

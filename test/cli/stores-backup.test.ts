@@ -156,6 +156,24 @@ test('what was put back in part is acted upon by nobody until all of it is there
   await other.remove();
 });
 
+test('a restore that was broken off when all of it was there comes to its end when it is repeated', async ({
+  edgeward,
+  backup,
+}) => {
+  await addRegion(edgeward, 'ams');
+  await edgeward.json('stores', 'backup', backup);
+  const other = await openEdgeward({ DATA_DIR: join(edgeward.folder, 'other') });
+  await other.json('stores', 'restore', backup);
+  const before = await other.events();
+  // As when the command is killed between its last two steps.
+  writeFileSync(join(edgeward.folder, 'other', 'restoring'), '');
+  assert.match(JSON.stringify(await other.json('stores', 'restore', backup)), '"copied":0,');
+  assert.equal(await other.events(), before, 'it is recorded once');
+  await other.json('region', 'create', 'fra');
+  assert.is((await other.command('stores', 'restore', backup)).exitCode, 4, 'a log that has gone on is left alone');
+  await other.remove();
+});
+
 test('events of a newer version are refused, and the version is named', async ({ edgeward, backup }) => {
   await addRegion(edgeward, 'ams');
   await edgeward.json('stores', 'backup', backup);

@@ -226,9 +226,7 @@ test('a target that goes on where the source ends is refused', async ({ edgeward
 test('an event of the source that was altered stops the copy before it', async ({ edgeward, eventstore, esdb }) => {
   const full = join(edgeward.folder, 'full');
   await fill(full, 30);
-  const db = openSqlite(join(full, 'events.db'));
-  db.prepare(`UPDATE events SET actor = 'admin:mallory' WHERE position = 21`).run();
-  db.close();
+  alter(full, `UPDATE events SET actor = 'admin:mallory' WHERE position = 21`);
   const { exitCode, err } = await edgeward.command('stores', 'copy', '--from', `sqlite:${full}`, '--to', esdb);
   assert.is(exitCode, 1);
   assert.match(err, /the source is not whole: .* \(position 21\) was altered/);
@@ -273,6 +271,34 @@ test('a data directory on which a server runs is no target', async ({ edgeward, 
   const { exitCode, err } = await edgeward.command('stores', 'copy', '--from', esdb, '--to', 'sqlite:');
   assert.is(exitCode, 4);
   assert.match(err, /is in use: pid \d+/);
+});
+
+test('what was copied into a data directory in part is acted upon by nobody until all of it is there', async ({
+  edgeward,
+}) => {
+  const [full, part] = [join(edgeward.folder, 'full'), join(edgeward.folder, 'part')];
+  await fill(full, 30);
+  const copy = ['stores', 'copy', '--from', `sqlite:${full}`, '--to', `sqlite:${part}`];
+  // As when the command is killed before it comes to the last events.
+  alter(full, `UPDATE events SET actor = actor || '?' WHERE position = 21`);
+  assert.is((await edgeward.command(...copy)).exitCode, 1);
+  assert.ok(eventRows(part).length > 0, 'a part is there');
+  const there = await openEdgeward({ DATA_DIR: part });
+  const commands = [
+    ['region', 'create', 'fra'],
+    ['init'],
+    ['stores', 'copy', '--from', `sqlite:${part}`, '--to', `sqlite:${part}2`],
+  ];
+  for (const command of commands) {
+    const { exitCode, err } = await there.command(...command);
+    assert.is(exitCode, 69, err);
+    assert.match(err, /part\/copying says that a copy has not come to its end: .*edgeward stores copy/);
+  }
+  alter(full, `UPDATE events SET actor = rtrim(actor, '?') WHERE position = 21`);
+  await edgeward.json(...copy);
+  assert.equal(eventRows(part), eventRows(full));
+  await there.json('region', 'create', 'fra');
+  await there.remove();
 });
 
 test('evidence goes along from one data directory to another, and a file that is missing is named', async ({
@@ -411,6 +437,12 @@ function sealedAs(stream: string, schema: number, event: Event, previousHash = '
 }
 
 /** The events of a data directory, in order, as their store has them. */
+function alter(directory: string, change: string): void {
+  const db = openSqlite(join(directory, 'events.db'));
+  db.prepare(change).run();
+  db.close();
+}
+
 function eventRows(directory: string) {
   const db = openSqlite(join(directory, 'events.db'), { readonly: true });
   const rows = db

@@ -1,5 +1,7 @@
 import type { CommandContext } from '../../commands/aggregate.ts';
+import { RestoreBegan } from '../../events/ip-control/restore.ts';
 import { isRefusal, type Refusal, refuse } from '../../kernel/decider.ts';
+import type { RecordedEvent } from '../../kernel/event.ts';
 import { BEGINNING, type EventStore } from '../../ports/event-store.ts';
 import type { Ids } from '../../ports/ids.ts';
 import type { Secrets } from '../../ports/secrets.ts';
@@ -31,10 +33,10 @@ export type BackUpEnds = CopyEnds &
     writeNote: (directory: string, note: BackUpNote) => Promise<void>;
     /** Whether this program can read events of a type and schema number. */
     knows: (type: string, schema: number) => boolean;
-    /** From now on nobody acts upon the log of the settings, also when this process ends, */
-    beginPuttingBack: () => Promise<void>;
+    /** From now on nobody acts upon the log in a data directory (that of the settings, if none is named), also when this process ends, */
+    beginPuttingBack: (by: 'restore' | 'copy', directory?: string) => Promise<void>;
     /** until all of it is there. */
-    endPuttingBack: () => Promise<void>;
+    endPuttingBack: (by: 'restore' | 'copy', directory?: string) => Promise<void>;
     /** Records in the log of the settings that it was put back from an older copy. */
     markRestored: (context: CommandContext) => Promise<void>;
   }>;
@@ -107,18 +109,24 @@ export async function restoreStores(
     show,
     {
       before: (from) => unknownIn(from, note, ends),
-      beforeFirst: ends.beginPuttingBack,
+      beforeFirst: () => ends.beginPuttingBack('restore'),
+      mayEndWith: isMark,
       after: async () => {
         const source = ends.openSecrets(directory, 'source');
         const target = source === undefined ? undefined : ends.openSecrets(undefined, 'target');
         if (source !== undefined && target !== undefined)
           secrets = await copySecrets(source, target, { replaces: false });
         await ends.markRestored(context);
-        await ends.endPuttingBack();
+        await ends.endPuttingBack('restore');
       },
     },
   );
   return isRefusal(stores) ? stores : { stores, secrets, note };
+}
+
+/** A restore that was broken off right after it had recorded that the log was put back has left that behind the backup's events. */
+function isMark({ type }: RecordedEvent): boolean {
+  return type === RestoreBegan.type;
 }
 
 /** What a newer version has written can't be acted upon by this one. */

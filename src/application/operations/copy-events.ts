@@ -21,10 +21,15 @@ const GROUP_CHARACTERS_MAX = 200_000;
  * Copies a log in its order, each event as it stands, and goes on where an earlier copy stopped. Every event of the source is checked against
  * its chain before it is written, and every one of the target against the source: those that are there before, the others at the end.
  * Refused when the target holds anything else or can't take an event, or the source was altered; what was copied by then stays.
+ * `mayEndWith` knows an event that the target may hold behind all of them, as its last one.
  */
-export async function copyEvents(logs: LogPair, show: Show): Promise<Refusal | CopiedEvents> {
+export async function copyEvents(
+  logs: LogPair,
+  show: Show,
+  mayEndWith?: (event: RecordedEvent) => boolean,
+): Promise<Refusal | CopiedEvents> {
   try {
-    return await copyAll(logs, show);
+    return await copyAll(logs, show, mayEndWith);
   } catch (error) {
     if (error instanceof CopyRefused) return error.refusal;
     throw error;
@@ -42,7 +47,11 @@ class CopyRefused extends Error {
 }
 
 /** @throws CopyRefused */
-async function copyAll(logs: LogPair, show: Show): Promise<CopiedEvents> {
+async function copyAll(
+  logs: LogPair,
+  show: Show,
+  mayEndWith?: (event: RecordedEvent) => boolean,
+): Promise<CopiedEvents> {
   const end = await logs.from.end();
   const chains = openChains();
   const writer = openWriter(logs.to);
@@ -65,6 +74,10 @@ async function copyAll(logs: LogPair, show: Show): Promise<CopiedEvents> {
       copy = await there.next();
     }
     show(last, end * 2n);
+  }
+  if (copy.done !== true && mayEndWith?.(copy.value) === true) {
+    same = { from: last, to: copy.value.position };
+    copy = await there.next();
   }
   if (copy.done !== true) throw differs(copy.value, 'the source has no such event');
   await writer.flush();

@@ -1,5 +1,6 @@
 import { evidenceOf, sha256Of } from '../../domain/ip-control/evidence.ts';
 import { isRefusal, type Refusal } from '../../kernel/decider.ts';
+import type { RecordedEvent } from '../../kernel/event.ts';
 import { BEGINNING, type EventStore } from '../../ports/event-store.ts';
 import type { EvidenceReference, EvidenceStore } from '../../ports/evidence.ts';
 import { type CopiedEvents, copyEvents } from './copy-events.ts';
@@ -32,6 +33,8 @@ export type CopySteps = Readonly<{
   /** Once, before the first event that the target lacks is written. */
   beforeFirst?: () => Promise<void>;
   after?: () => Promise<void>;
+  /** What the target may hold behind all of the source's events, as the last one: an earlier try came so far. */
+  mayEndWith?: (event: RecordedEvent) => boolean;
 }>;
 
 /** Copies a log and, where its places are given, the evidence that it names; goes on where an earlier copy stopped. */
@@ -46,14 +49,14 @@ export async function copyStores(
     const refusal = await steps.before?.(logs.from);
     if (refusal !== undefined) return refusal;
     if (evidence === undefined) {
-      const events = await copyEvents(logs, show);
+      const events = await copyEvents(logs, show, steps.mayEndWith);
       if (isRefusal(events)) return events;
       await steps.after?.();
       return { events, evidence: undefined };
     }
     // Both are open for all of the time, so that no server comes in between.
     return withBoth(evidence, ends.openEvidence, async (evidences) => {
-      const events = await copyEvents(logs, show);
+      const events = await copyEvents(logs, show, steps.mayEndWith);
       if (isRefusal(events)) return events;
       const copied = { events, evidence: await copyEvidence(logs.to, evidences) };
       await steps.after?.();

@@ -3,6 +3,7 @@ import type { BackUpEnds } from '../../application/operations/back-up.ts';
 import {
   type CopiedStores,
   type CopyPlaces,
+  type CopySteps,
   copyStores,
   type StorePlace,
 } from '../../application/operations/copy-stores.ts';
@@ -50,7 +51,11 @@ export function addStoreCommands(program: Command, tools: StoreTools): void {
     .action(async (options: Options) => {
       const places = { log: placesOfLog(options), evidence: placesOfEvidence(options) };
       const progress = openProgress('copy', options.json !== true);
-      const copied = accepted(await copyStores(places, tools.storeEnds, progress.show).finally(progress.stop));
+      const copied = accepted(
+        await copyStores(places, tools.storeEnds, progress.show, stepsOf(places.log, tools.storeEnds)).finally(
+          progress.stop,
+        ),
+      );
       outputOf(options, tools).object({ ...copied.events, evidence: copied.evidence ?? null }, linesOf(copied));
       const problems = copied.evidence?.problems.length ?? 0;
       if (problems > 0)
@@ -71,6 +76,16 @@ export function addStoreCommands(program: Command, tools: StoreTools): void {
         `who may, besides administrators: ${readers.join(', ')}`,
       ]);
     });
+}
+
+/** What is there in part, because the copy was broken off, is acted upon by nobody. */
+function stepsOf({ to }: CopyPlaces, { beginPuttingBack, endPuttingBack }: BackUpEnds): CopySteps {
+  if ('url' in to) return {};
+  const { directory } = to;
+  return {
+    beforeFirst: () => beginPuttingBack('copy', directory),
+    after: () => endPuttingBack('copy', directory),
+  };
 }
 
 function placesOfLog({ from, to, fromPrefix, toPrefix }: Options): CopyPlaces {
