@@ -35,7 +35,7 @@ export function openSavedPositions(
       waiting += 1;
       try {
         const reached = positionWaiters.reached(position, timeoutMilliseconds);
-        looking ??= look().finally(() => (looking = undefined));
+        looking ??= look();
         // It goes on until no reader waits, unless it fails.
         return await Promise.race([reached, looking.then(() => reached)]);
       } finally {
@@ -64,10 +64,15 @@ export function openSavedPositions(
   }
 
   async function look(): Promise<void> {
-    for (;;) {
-      positionWaiters.reach(await lowest().catch(beginningOrThrow));
-      if (waiting === 0) return;
-      await clock.wait(LOOK_MILLISECONDS);
+    try {
+      for (;;) {
+        positionWaiters.reach(await lowest().catch(beginningOrThrow));
+        if (waiting === 0) return;
+        await clock.wait(LOOK_MILLISECONDS);
+      }
+    } finally {
+      // At once: who comes from here on needs another look.
+      looking = undefined;
     }
   }
 }
