@@ -36,7 +36,7 @@ export type Runners = Readonly<{
   watch: CommitWatch;
   restoring: Restoring;
   sender: WebhookSender;
-  /** What this server has seen of routers since it leads; nothing while it does not, as it asks them nothing then. */
+  /** What this server has seen of routers since it leads, and which could not be reached before; nothing while it does not, as it asks them nothing then. */
   seenRouters: SeenRouters['seen'];
   /** Whether this server leads at this moment. */
   leads: () => boolean;
@@ -79,7 +79,7 @@ export async function startRunners(
   const reached: Reached = (position, milliseconds) => reading.reached(position, milliseconds);
   const workerService = openWorkerService(aggregates, views, stores, { clock, ids, log, reached });
   const start = async (lease: Lease): Promise<Term> => {
-    seeing.forget();
+    await seeing.takeOver();
     const feeds = allViews.map((view) => view.newViewCache());
     const wired = wireProcesses(readModels, { ...fencedTools(tools, lease), ...workerService.forEngine });
     const { whenAhead } = restoring;

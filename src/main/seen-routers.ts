@@ -1,17 +1,26 @@
 import type { LookUpSeen, SeenRouter } from '../http/operations/router-metrics.ts';
-import { keepRouterSightings, sightingKey } from '../application/ip-control/router-sightings.ts';
+import { Temporal } from '@js-temporal/polyfill';
+import {
+  keepRouterSightings,
+  readRouterSightings,
+  type RouterSightings,
+  sightingKey,
+} from '../application/ip-control/router-sightings.ts';
 import type { Clock } from '../ports/clock.ts';
 import { type RouterDriver, RouterFailure, type RouterFailureCode, type RouterSettings } from '../ports/routers.ts';
 import type { Log } from '../ports/log.ts';
 import type { ReadModels } from '../ports/read-models.ts';
 import type { RouterDrivers } from './router-drivers.ts';
 
-/** Drivers that remember how their routers answered, since this process began. */
+/** Drivers that remember how their routers answered. */
 export type SeenRouters = Readonly<{
   drivers: RouterDrivers;
   seen: LookUpSeen;
-  /** What was seen by then says nothing any more: others have led since. */
-  forget: () => void;
+  /**
+   * What was seen by then says nothing any more: others have led since. Takes over what the last of them has kept: a router that could not be
+   * reached stays so until it is asked again.
+   */
+  takeOver: () => Promise<void>;
   /** Has what was seen kept for commands, the last of it too. */
   stop: () => Promise<void>;
 }>;
@@ -35,6 +44,7 @@ export function seeRouters(
   { readModels, clock, log }: Readonly<{ readModels: ReadModels; clock: Clock; log: Log }>,
 ): SeenRouters {
   const seen = new Map<string, SeenRouter>();
+  let kept: RouterSightings = new Map();
   const sightings = keepRouterSightings(readModels, { clock, log });
   return {
     drivers: {
@@ -48,7 +58,7 @@ export function seeRouters(
         const answered = (): void => note({ seenAt: clock.now().epochMilliseconds, isReachable: true });
         const failed = (error: unknown): void => {
           if (!(error instanceof RouterFailure)) return;
-          note({ seenAt: seen.get(key)?.seenAt, isReachable: !OUT_OF_REACH.has(error.code) });
+          note({ seenAt: seen.get(key)?.seenAt ?? seenAtOf(kept, key), isReachable: !OUT_OF_REACH.has(error.code) });
         };
         const pushed = async (call: Promise<void>): Promise<void> => {
           const began = clock.monotonicMilliseconds();
@@ -65,10 +75,28 @@ export function seeRouters(
         );
       },
     },
-    seen: (regionId, router) => seen.get(sightingKey(regionId, router)),
-    forget: () => seen.clear(),
+    seen: (regionId, router) => {
+      const key = sightingKey(regionId, router);
+      // What answered before is to answer again before it counts.
+      const isOut = kept.get(key)?.isReachable === false;
+      return seen.get(key) ?? (isOut ? { seenAt: seenAtOf(kept, key), isReachable: false } : undefined);
+    },
+    takeOver: async () => {
+      seen.clear();
+      kept = new Map();
+      try {
+        kept = await readRouterSightings(readModels);
+      } catch (error) {
+        log.warn({ error }, 'what was seen of routers before could not be read');
+      }
+    },
     stop: sightings.stop,
   };
+}
+
+function seenAtOf(kept: RouterSightings, key: string): number | undefined {
+  const seenAt = kept.get(key)?.seenAt ?? undefined;
+  return seenAt === undefined ? undefined : Temporal.Instant.from(seenAt).epochMilliseconds;
 }
 
 /** A driver that can't be opened, as an option of it is wrong, tells as much as one that fails. */

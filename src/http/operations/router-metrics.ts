@@ -8,7 +8,7 @@ import type { RouterUpkeep, RouterUpkeepView } from '../../projections/ip-contro
 import type { WaitingChangeView } from '../../projections/ip-control/waiting-change-view.ts';
 import type { Collector, Sample } from './metrics.ts';
 
-/** What this server has seen of a router when it asked something of it, in milliseconds since 1970. */
+/** What was seen of a router when something was asked of it, in milliseconds since 1970. */
 export type SeenRouter = Readonly<{
   /** When it last did what it was asked; undefined when it has not yet. */
   seenAt: number | undefined;
@@ -16,7 +16,7 @@ export type SeenRouter = Readonly<{
   isReachable: boolean;
 }>;
 
-/** `undefined`: this server has asked nothing of it yet. */
+/** `undefined`: this server has asked nothing of it yet, and it is not known to be out of reach. */
 export type LookUpSeen = (regionId: number, router: string) => SeenRouter | undefined;
 
 /** A region, and whether its routers keep what a restored log does not explain. */
@@ -38,7 +38,7 @@ const ROUTER_METRICS: readonly RouterMetric[] = [
   },
   {
     name: 'edgeward_router_reachable',
-    help: 'Whether the router could be reached and logged in to when this server last asked something of it; only the server that leads asks, and never disabled routers.',
+    help: 'Whether the router could be reached and logged in to when something was last asked of it. Only the server that leads tells, which asks; one that could be reached before it began to is left out until it is asked again, as are disabled routers.',
     of: ({ phase }, seen) => (seen === undefined || phase === 'disabled' ? undefined : Number(seen.isReachable)),
   },
   {
