@@ -9,6 +9,8 @@ export type RegionRouter = Router &
   Readonly<{
     /** `disabled`: passed over. `catching-up`: enabled, and not up to date yet. Commits are complete without either. */
     phase: 'enabled' | 'catching-up' | 'disabled';
+    /** All of our lists were to be taken off it, and it was not enabled since. */
+    isDrained: boolean;
     /** The revision of the event that added it, or enabled it last: what it was seen to hold before that says nothing. */
     since: bigint;
     /** Whether drift is put right. */
@@ -81,6 +83,7 @@ export function evolveRegion(state: RegionState, event: RegionEvent & Readonly<{
 
 const NEW_ROUTER = {
   phase: 'enabled',
+  isDrained: false,
   repair: true,
   drifts: new Map(),
   unowned: [],
@@ -110,12 +113,13 @@ function evolveRouter(
     case 'RouterReconfigured':
       return { ...router, options: data.options };
     case 'RouterDrainRequested':
+      return { ...router, isDrained: true };
     case 'RouterDrained':
       return router;
     case 'RouterDisabled':
       return { ...router, phase: 'disabled' };
     case 'RouterEnabled':
-      return { ...router, phase: 'catching-up', since: revision };
+      return { ...router, phase: 'catching-up', isDrained: false, since: revision };
     case 'RouterCaughtUp':
       return { ...router, phase: 'enabled' };
     case 'RouterCheckRequested':

@@ -330,6 +330,31 @@ test('a router that is disabled, and has its lists taken off, in the middle of a
   await processes.stop();
 });
 
+test('a list that is on its way to a router while that is drained does not stay there', async ({ application }) => {
+  const processes = await application.start();
+  await deploy(application, 'c1', '192.0.2.1');
+  await processes.settle();
+  edit(application, 'core2', LIST, '192.0.2.9/32\n');
+  application.behave('core2', 'late');
+  const check = { type: 'RequestRouterCheck', data: { router: 'core2', checkId: 'k1', prune: false } } as const;
+  await askRegion(application, check);
+  for (let second = 0; second < 60 && (await happened(application)).at(-1) !== 'DriftDetected'; second += 1)
+    await processes.pass(1);
+  await processes.pass(15);
+  const before = application.changes.length;
+  await askRegion(application, { type: 'RequestRouterDrain', data: { router: 'core2' } });
+  rmSync(join(application.log.folder, 'core2', LIST));
+  await askRegion(application, {
+    type: 'RecordRouterDrained',
+    data: { router: 'core2', removed: [LIST], problems: [] },
+  });
+  await processes.pass(60);
+  assert.equal(application.changes.slice(before), [`core2 ${LIST}`], 'the list came after all were taken off');
+  assert.equal(application.held('core2'), {});
+  assert.is((await happened(application)).at(-1), 'RouterChecked');
+  await processes.stop();
+});
+
 test('a check that is asked for is made at once, and lists of nobody are told and left', async ({ application }) => {
   const processes = await application.start();
   await deploy(application, 'c1', '192.0.2.1');

@@ -242,10 +242,23 @@ class Reconciliation {
     };
     const pushed = await pushSlice(push, this.#pace, clock, this.#signal);
     this.#signal.throwIfAborted();
+    await this.#requireNotDrained(list, driver);
     if (isSliced(pushed))
       return { list, owner, isFirst: false, progress: `${pushed.done} of ${target.length} prefixes` };
     await this.#settle(list, pushed.outcome);
     return undefined;
+  }
+
+  /** Who drains a router waits for commits alone: a list that was under way meanwhile may have come after all were taken off, and goes again. */
+  async #requireNotDrained(list: string, driver: RouterDriver): Promise<void> {
+    const now = await routerOf(this.#regionId, this.#router.router, this.#with);
+    if (now?.isDrained !== true) return;
+    try {
+      await this.#bounded((within) => driver.remove(list, within));
+    } catch (error) {
+      this.#notDone(list, error);
+    }
+    throw new RouterChanged('the router was drained meanwhile');
   }
 
   async #settle(list: string, { router, result, because, saved }: RouterOutcome): Promise<void> {

@@ -6,7 +6,7 @@ import { AttemptPushes, type PushRouter } from '../../../../src/processes/ip-con
 import { createManualClock } from '../../../support/manual-clock.ts';
 
 function router(name: string): RegionRouter {
-  const seen = { since: 0n, drifts: new Map(), unowned: [], checks: new Set<string>() };
+  const seen = { isDrained: false, since: 0n, drifts: new Map(), unowned: [], checks: new Set<string>() };
   return { router: name, driver: 'file', options: { path: `/lists/${name}` }, phase: 'enabled', repair: true, ...seen };
 }
 
