@@ -9,7 +9,8 @@ export type KeptOnRouter = Readonly<{ regionId: number; router: string; set: Ran
 /** By region and router; a router that keeps nothing is not among them. */
 export type KeptAddresses = ReadonlyMap<string, KeptOnRouter>;
 
-export type RecordKept = Command<'RecordKept', KeptOnRouter>;
+/** `isMore`: beside what is known already. */
+export type RecordKept = Command<'RecordKept', KeptOnRouter & Readonly<{ isMore?: boolean }>>;
 
 /** What the routers of a region keep. */
 export function keptIn(kept: KeptAddresses, regionId: number): RangeSet {
@@ -19,17 +20,23 @@ export function keptIn(kept: KeptAddresses, regionId: number): RangeSet {
 }
 
 /** What is known already is nothing new. */
-export function decideKept({ regionId, router, set }: KeptOnRouter, kept: KeptAddresses): Decision<CustomerEvent> {
+export function decideKept(
+  { regionId, router, set, isMore = false }: RecordKept['data'],
+  kept: KeptAddresses,
+): Decision<CustomerEvent> {
   const before = kept.get(keyOf(regionId, router))?.set ?? RangeSet.empty;
-  if (set.equals(before)) return [];
-  return [{ type: 'AddressesKept', data: { regionId, router, ranges: changedTexts(set) } }];
+  if (isMore ? set.difference(before).isEmpty : set.equals(before)) return [];
+  const more = isMore ? ({ isMore } as const) : {};
+  return [{ type: 'AddressesKept', data: { regionId, router, ranges: changedTexts(set), ...more } }];
 }
 
 /** What is kept after an event: what its customer disables or enables is explained from then on. */
 export function evolveKept(kept: KeptAddresses, event: CustomerEvent): KeptAddresses {
   if (event.type === 'AddressesKept') {
-    const { regionId, router, ranges } = event.data;
-    return withSet(kept, { regionId, router, set: changedAddresses(ranges) });
+    const { regionId, router, ranges, isMore = false } = event.data;
+    const before = isMore ? kept.get(keyOf(regionId, router))?.set : undefined;
+    const told = changedAddresses(ranges);
+    return withSet(kept, { regionId, router, set: before === undefined ? told : before.union(told) });
   }
   if (kept.size === 0) return kept;
   if (event.type === 'AddressesDisabled' || event.type === 'AddressesEnabled')

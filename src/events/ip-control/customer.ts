@@ -143,7 +143,13 @@ export const AddressesEnabled = defineEvent(
 export const AddressesKept = defineEvent(
   'AddressesKept',
   1,
-  z.strictObject({ regionId: idNumber, router: z.string(), ranges: z.array(z.string()) }),
+  z.strictObject({
+    regionId: idNumber,
+    router: z.string(),
+    ranges: z.array(z.string()),
+    /** These beside those that were told before: all at once are more than the store takes. */
+    isMore: z.literal(true).optional(),
+  }),
 );
 
 const commit = { commitSetId: z.string(), regionId: idNumber, list: listKind, attempt: z.int().positive() };

@@ -187,6 +187,20 @@ test('what a router keeps is said once for each set, and once more when it is go
     .yieldsNothing();
 });
 
+test('what a router keeps is told part by part where it is too much to be told at once', () => {
+  const more: CustomerEvent = {
+    type: 'AddressesKept',
+    data: { regionId: 1, router: 'core1', ranges: ['192.0.2.79'], isMore: true },
+  };
+  const parts = customer.given(...KNOWN, kept('core1', '192.0.2.77'));
+  const rest = { regionId: 1, router: 'core1', set: parseRangeTexts(['192.0.2.79']), isMore: true };
+  parts.when({ type: 'RecordKept', data: rest }).yields(more);
+  const all = customer.given(...KNOWN, kept('core1', '192.0.2.77'), more);
+  all.when(recordKept('core1', '192.0.2.77', '192.0.2.79')).yieldsNothing();
+  all.when({ type: 'RecordKept', data: rest }).yieldsNothing();
+  all.when(enable(block('192.0.2.0/24'))).yields(enabled(['192.0.2.77', '192.0.2.79']));
+});
+
 test('what a router keeps can be enabled, though the log has it as enabled, once, and only where it is owned', () => {
   const before = [...KNOWN, kept('core1', '192.0.2.77'), kept('core2', '192.0.2.78', '198.51.100.1')];
   customer

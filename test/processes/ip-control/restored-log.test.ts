@@ -2,9 +2,19 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { systemClock } from '../../../src/adapters/clock.ts';
+import { systemIds } from '../../../src/adapters/ids.ts';
+import { createOpenRouter } from '../../../src/adapters/routers/open-router.ts';
+import { parseRangeTexts } from '../../../src/addresses/range-text.ts';
+import { openAggregate } from '../../../src/commands/aggregate.ts';
 import { beginRestore } from '../../../src/application/ip-control/restore.ts';
+import { customerDecider } from '../../../src/commands/ip-control/customer.ts';
 import type { RegionCommand } from '../../../src/commands/ip-control/region.ts';
+import { keptIn } from '../../../src/commands/ip-control/kept-addresses.ts';
+import { createKeyedMutex } from '../../../src/concurrency/keyed-mutex.ts';
 import { isRefusal } from '../../../src/kernel/decider.ts';
+import { AppendTooLarge, type EventStore } from '../../../src/ports/event-store.ts';
+import { reconcileRouter } from '../../../src/processes/ip-control/pushing/reconcile-router.ts';
 import { disable, enable, one, requestCommit, SETTINGS } from '../../commands/ip-control/customer-examples.ts';
 import { type DeploymentApplication, foundRegion, openDeploymentApplication } from './deployment-application.ts';
 
@@ -136,6 +146,44 @@ test('what the log has as enabled can be enabled once a look has seen it on a ro
   assert.equal(lists(application), [held(7), held(7)]);
   await processes.pass(180);
   assert.is((await application.history()).filter((type) => type === 'AddressesKept').length, 1);
+});
+
+test('what is more than the store takes at once is told in parts, and the look goes on', async ({ application }) => {
+  await restored(application);
+  const hosts = Array.from({ length: 120 }, (_, at) => at * 2);
+  lose(application, LIST, `${held(...hosts).join('\n')}\n`);
+  const { store } = application.log;
+  const append: EventStore['append'] = (stream, expected, events) => {
+    const bytes = JSON.stringify(events.map(({ data }) => data)).length;
+    return bytes > 600
+      ? Promise.reject(new AppendTooLarge(stream, bytes, 600))
+      : store.append(stream, expected, events);
+  };
+  const customers = openAggregate(customerDecider, application.log.dependencies({ store: { ...store, append } }));
+  const openRouter = createOpenRouter({ secrets: application.secrets, clock: systemClock, ids: systemIds });
+  const look = await reconcileRouter(
+    1,
+    'core1',
+    'drift',
+    {
+      ...application,
+      customers,
+      store,
+      driverOf: (_region, router) => openRouter(router),
+      turns: createKeyedMutex(),
+      clock: application.log.clock,
+      ids: systemIds,
+      log: application.log.log,
+      timeoutMilliseconds: 30_000,
+    },
+    new AbortController().signal,
+  );
+  assert.equal(look?.problems, []);
+  assert.ok(look?.isComplete);
+  const { state } = await customers.state(7);
+  assert.ok(state.phase === 'registered');
+  const unexplained = hosts.filter((host) => host !== 7).map((host) => `192.0.2.${host}`);
+  assert.ok(keptIn(state.kept, 1).equals(parseRangeTexts(unexplained)));
 });
 
 test('an enable from before the backup explains nothing: the address may have been disabled again', async ({
