@@ -2,7 +2,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { z } from 'zod';
 import type { SortKey } from '../../../../src/http/admin/pages/parts/table.tsx';
-import { inOrder, listQueryOf } from '../../../../src/http/admin/pages/parts/list.tsx';
+import { inOrder, listQueryOf, pageOfRows, ROWS_MAX } from '../../../../src/http/admin/pages/parts/list.tsx';
 import { furnish } from '../../../support/browser/furnished.ts';
 import { type PagesClient, openPagesClient } from '../../../support/http/pages-client.ts';
 import { type Edgeward, openEdgeward } from '../../../support/servers/edgeward-server.ts';
@@ -44,6 +44,26 @@ lists('large numbers are told apart, and what has no key comes last, whichever w
 lists('what no column is called leaves the rows as they are', () => {
   for (const sort of ['', 'colour', '__proto__']) assert.equal(ordered(sort, 2, 1, 3), [2, 1, 3]);
 });
+
+lists(
+  'a page begins behind the row that ended the one before, wherever that is by now, and at its place where it is gone',
+  () => {
+    const rows = Array.from({ length: 2 * ROWS_MAX + 1 }, (_, at) => `row ${at}`);
+    const page = (of: readonly string[], after: string) => pageOfRows(of, listQueryOf({ after }, ''), (row) => row);
+    const first = page(rows, '');
+    assert.equal(first, { shown: rows.slice(0, ROWS_MAX), next: first.next, total: rows.length });
+    const after = String(first.next);
+    assert.equal(page(rows, after).shown, rows.slice(ROWS_MAX, 2 * ROWS_MAX));
+    assert.equal(page(['new', ...rows], after).shown, rows.slice(ROWS_MAX, 2 * ROWS_MAX));
+    const rest = rows.filter((row) => row !== `row ${ROWS_MAX - 1}`);
+    assert.equal(page(rest, after).shown, rows.slice(ROWS_MAX, 2 * ROWS_MAX));
+    assert.equal(page(rows, String(page(rows, after).next)), {
+      shown: rows.slice(-1),
+      next: undefined,
+      total: rows.length,
+    });
+  },
+);
 
 /** The headings of a page that are links: what they are called, where they lead, and how the list is sorted. */
 function headings(html: string): readonly Readonly<{ name: string; href: string; sorted: string | undefined }>[] {

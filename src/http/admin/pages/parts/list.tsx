@@ -38,21 +38,30 @@ export function sortingOf(path: string, { sort, isDescending, fields }: ListQuer
   };
 }
 
-/** One page of rows that are all in memory: those that fit the filter, in their order, from the row behind `after` on. */
+/**
+ * One page of rows that are all in memory: those that fit the filter, in their order, from the row behind `after` on; where that row is gone,
+ * from its place on.
+ */
 export function pageOfRows<R>(
   rows: readonly R[],
   { after }: Pick<ListQuery, 'after'>,
   keyOf: (row: R) => string,
 ): Readonly<{ shown: readonly R[]; next: string | undefined; total: number }> {
-  const at = after === '' ? 0 : rows.findIndex((row) => keyOf(row) === after) + 1;
+  const [, place = '', key = ''] = AFTER.exec(after) ?? [];
+  const found = rows.findIndex((row) => keyOf(row) === key);
+  const at = found < 0 ? Number(place) : found + 1;
   const shown = rows.slice(at, at + ROWS_MAX);
   const last = shown.at(-1);
+  const behind = at + shown.length - 1;
   return {
     shown,
-    next: at + shown.length < rows.length && last !== undefined ? keyOf(last) : undefined,
+    next: behind + 1 < rows.length && last !== undefined ? `${behind}~${keyOf(last)}` : undefined,
     total: rows.length,
   };
 }
+
+/** The place of a row, from 0, and its key. */
+const AFTER = /^(\d{1,9})~([^]*)$/;
 
 const TEXTS = new Intl.Collator('en', { numeric: true });
 
