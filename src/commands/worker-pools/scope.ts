@@ -9,7 +9,7 @@ export type ScopeWorkerPool = Readonly<{ priority: number; limits: ScopeLimits }
 export type ScopeState = Readonly<{
   scope?: string;
   pools: Readonly<Record<string, ScopeWorkerPool>>;
-  /** Why work waits that no pool could be asked for, by architecture. */
+  /** Why work waits that no pool could be asked for, by architecture; since the newest pool came. */
   refused: Readonly<Record<string, string>>;
 }>;
 
@@ -31,7 +31,7 @@ export const scopeDecider = {
   evolve,
   decide,
   snapshot: {
-    version: 1,
+    version: 2,
     encode: (state: ScopeState): unknown => state,
     decode: (stored: unknown) => stored as ScopeState,
   },
@@ -45,7 +45,9 @@ function evolve(state: ScopeState, event: ScopeEvent): ScopeState {
     case 'ScopeWorkerPoolAdded':
     case 'ScopeWorkerPoolEdited': {
       const { pool, priority, limits } = event.data;
-      return { ...state, pools: { ...state.pools, [pool]: { priority, limits } } };
+      const pools = { ...state.pools, [pool]: { priority, limits } };
+      // There is another pool to ask now: where that is of no help, it is refused anew.
+      return event.type === 'ScopeWorkerPoolAdded' ? { ...state, pools, refused: {} } : { ...state, pools };
     }
     case 'ScopeWorkerPoolRemoved': {
       const { [event.data.pool]: _removed, ...pools } = state.pools;

@@ -6,14 +6,14 @@ export type ScopeView = Readonly<{
   scope: string;
   createdAt: string;
   pools: Readonly<Record<string, Readonly<{ priority: number; limits: ScopeLimits }>>>;
-  /** The newest reason why work waits that no pool could be asked for, by architecture. */
+  /** The newest reason why work waits that no pool could be asked for, by architecture; since the newest pool came. */
   refused: Readonly<Record<string, Readonly<{ because: string; at: string }>>>;
 }>;
 
 /** Scopes by name. */
 export const scopeProjection: Projection<ScopeEvent, ScopeView> = {
   name: 'scopes',
-  version: 1,
+  version: 2,
   handles: scopeEvents.map(({ type }) => type),
   keysOf: ({ data }) => [data.scope],
   evolve: (view, event) => {
@@ -29,7 +29,8 @@ function changed(view: ScopeView, event: Exclude<ScopeEvent, { type: 'ScopeCreat
     case 'ScopeWorkerPoolAdded':
     case 'ScopeWorkerPoolEdited': {
       const { pool, priority, limits } = event.data;
-      return { ...view, pools: { ...view.pools, [pool]: { priority, limits } } };
+      const pools = { ...view.pools, [pool]: { priority, limits } };
+      return event.type === 'ScopeWorkerPoolAdded' ? { ...view, pools, refused: {} } : { ...view, pools };
     }
     case 'ScopeWorkerPoolRemoved': {
       const { [event.data.pool]: _removed, ...pools } = view.pools;

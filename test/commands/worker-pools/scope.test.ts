@@ -87,6 +87,7 @@ test('work that no pool could be asked for is said once per reason', () => {
   };
   given(created).when(say('no pool')).yields(refused);
   given(created, refused).when(say('no pool')).yieldsNothing();
+  given(created, refused, added).when(say('no pool')).yields(refused);
 });
 
 test.run();

@@ -166,6 +166,22 @@ test('a scope shows its pools with what it says about them', () => {
   assert.equal(view?.pools, { spot: { priority: 7, limits } });
 });
 
+test('a scope shows why its work waits for a pool until it has another one', () => {
+  const refused = { scope: 'debian', architecture: 's390x', unmet: 1, because: 'no pool', refusedAt: minute(1) };
+  const waiting: readonly ScopeEvent[] = [
+    { type: 'ScopeCreated', data: { scope: 'debian' } },
+    { type: 'ScopeScalingRefused', data: refused },
+  ];
+  const added: ScopeEvent = {
+    type: 'ScopeWorkerPoolAdded',
+    data: { scope: 'debian', pool: 'spot', priority: 1, limits },
+  };
+  const refusedAfter = (history: readonly ScopeEvent[]) =>
+    foldViews(scopeProjection, inOrder(history)).get('debian')?.refused;
+  assert.equal(refusedAfter(waiting), { s390x: { because: 'no pool', at: minute(1) } });
+  assert.equal(refusedAfter([...waiting, added]), {});
+});
+
 test('a scope that was deleted is gone, and one of the same name begins empty', () => {
   const deleted = [...scopeHistory, { type: 'ScopeDeleted', data: { scope: 'debian' } } as const];
   assert.is(foldViews(scopeProjection, inOrder(deleted)).get('debian'), undefined);
