@@ -2,6 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { EdgewardClient } from './client.ts';
 
 const REST_SECONDS = 5;
+/** A timer that is set for more than 24.8 days ends at once. */
+const REST_SECONDS_MAX = 3_600;
 
 /** An answer that was no success. */
 export class EdgewardError extends Error {
@@ -50,5 +52,5 @@ export async function waitUntilDeployed(
 /** What stands between may say when instead of how long, and is asked again in a while. */
 function restSeconds(retryAfter: string | null): number {
   const seconds = Number(retryAfter ?? Number.NaN);
-  return Number.isFinite(seconds) && seconds > 0 ? seconds : REST_SECONDS;
+  return Number.isFinite(seconds) && seconds > 0 ? Math.min(seconds, REST_SECONDS_MAX) : REST_SECONDS;
 }

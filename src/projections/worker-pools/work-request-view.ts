@@ -46,7 +46,8 @@ function changed(
     }
     case 'WorkRequestReturned': {
       const { because, neverHad } = event.data;
-      const attempts = view.attempts - (neverHad === true ? 1 : 0);
+      // One that is told again finds it waiting, and counts nothing down.
+      const attempts = view.attempts - (neverHad === true && view.state === 'running' ? 1 : 0);
       return { ...view, state: 'waiting', worker: null, attempts, startedAt: null, because };
     }
     case 'WorkRequestFinished': {

@@ -355,6 +355,11 @@ test('events are read page by page, and exported whole', async () => {
   assert.is(whole['id'], event?.id);
   for (const id of [event?.id ?? '', event?.id.toUpperCase() ?? ''])
     assert.equal(body.parse(is(await api.get(`/events/${id}`), 200).json).data, whole);
+  const { token } = await adminToken(edgeward, 'looker', ['read']);
+  const looker = openAdminClient(url, token);
+  is(await looker.get(`/events/${event?.position}`), 200);
+  is(await looker.get(`/events/${event?.id}`), 403);
+  await looker.close();
   is(await api.get('/events/00000000-0000-4000-8000-000000000000'), 404);
   is(await api.get('/events/nothing'), 404);
   const verified = body.parse(is(await api.get('/verify?stream=customer-1'), 200).json).data;

@@ -52,19 +52,19 @@ export function createNetconfLists(plan: ChangePlan, lock: CandidateLockLimits, 
     if (session.capabilities.confirmedCommit === 'persist') doubt.end();
     return done;
   };
-  /** Whether a commit that was sent from here may wait, and has no name to take it back by. */
-  const isInDoubt = ({ capabilities }: NetconfSession): boolean =>
-    capabilities.confirmedCommit === 'session' && doubt.isOfOurs();
+  /** Whether a commit of the list that was sent from here may wait, and has no name to take it back by. */
+  const isInDoubt = ({ capabilities }: NetconfSession, list: string): boolean =>
+    capabilities.confirmedCommit === 'session' && doubt.isOf(list);
   const stepsOf = (session: NetconfSession, task: ChangeTask, before: ChangeSteps['before']): ChangeSteps => {
     const changes = !isHeld(before, task.wanted);
     return {
       before,
       commit: async (signal) => {
-        if (changes) await doubt.unlessSeen(() => commitForAWhile(session, { ...task, signal }, plan));
+        if (changes) await doubt.unlessSeen(task.list, () => commitForAWhile(session, { ...task, signal }, plan));
       },
       read: (signal) => readList(session, dialect, task.list, signal),
       confirm: async (signal) => {
-        if (changes) await doubt.unlessSeen(() => confirmForGood(session, { ...task, signal }, plan));
+        if (changes) await doubt.unlessSeen(task.list, () => confirmForGood(session, { ...task, signal }, plan));
         await saves.after(session, { ...task, signal }, changes);
       },
     };
@@ -78,7 +78,7 @@ export function createNetconfLists(plan: ChangePlan, lock: CandidateLockLimits, 
     read: async (session, list, signal) => {
       const look = (): Promise<readonly string[] | 'absent'> => readList(session, dialect, list, signal);
       // Elsewhere a commit that waits for its confirmation ends with the session that made it, once the router sees that end.
-      if (isInDoubt(session)) throw mayBeTakenBack(list);
+      if (isInDoubt(session, list)) throw mayBeTakenBack(list);
       if (session.capabilities.confirmedCommit !== 'persist') return look();
       try {
         return await settled(session, signal, look);
@@ -90,9 +90,9 @@ export function createNetconfLists(plan: ChangePlan, lock: CandidateLockLimits, 
     },
     names: (session, signal) => readNames(session, dialect, signal),
     replace: (session, task) =>
-      doubt.unlessSeen(() =>
+      doubt.unlessSeen(task.list, () =>
         settled(session, task.signal, async () => {
-          const changed = await changeList(session, { ...task, anew: isInDoubt(session) }, plan);
+          const changed = await changeList(session, { ...task, anew: isInDoubt(session, task.list) }, plan);
           // The newest commit is kept, and with it all before it.
           if (changed) doubt.end();
           await saves.after(session, task, changed);
@@ -104,7 +104,7 @@ export function createNetconfLists(plan: ChangePlan, lock: CandidateLockLimits, 
         await offer(undefined);
         return;
       }
-      if (isInDoubt(session)) throw mayBeTakenBack(task.list);
+      if (isInDoubt(session, task.list)) throw mayBeTakenBack(task.list);
       await settled(session, task.signal, async () => {
         const before = await readList(session, dialect, task.list, task.signal);
         if (!isHeld(before, task.wanted)) await prepareCandidate(session, task, plan);
@@ -142,30 +142,36 @@ class TakenBack extends Error {
 /** Whether a commit may wait on the router whose maker is gone, so that what it shows may not stay. */
 type Doubt = Readonly<{
   /** Does a work after which there is doubt when its outcome was not seen. */
-  unlessSeen: <T>(work: () => Promise<T>) => Promise<T>;
+  unlessSeen: <T>(list: string, work: () => Promise<T>) => Promise<T>;
   end: () => void;
   exists: () => boolean;
-  /** Whether the commit was one of this process. */
-  isOfOurs: () => boolean;
+  /** Whether it was one of this list, by this process: what is shown of others does not hang on it. */
+  isOf: (list: string) => boolean;
 }>;
 
 /** There is doubt at first, and never longer than a commit waits. */
 function createDoubt(clock: Clock, milliseconds: number): Doubt {
   let until = clock.monotonicMilliseconds() + milliseconds;
-  let isOfOurs = false;
+  const lists = new Map<string, number>();
   return {
-    unlessSeen: async (work) => {
+    unlessSeen: async (list, work) => {
       try {
         return await work();
       } catch (failure) {
         const isUnknown = failure instanceof RouterFailure && failure.code === 'outcome-unknown';
-        if (isUnknown) [until, isOfOurs] = [clock.monotonicMilliseconds() + milliseconds, true];
+        if (isUnknown) {
+          until = clock.monotonicMilliseconds() + milliseconds;
+          lists.set(list, until);
+        }
         throw failure;
       }
     },
-    end: () => void (until = Number.NEGATIVE_INFINITY),
+    end: () => {
+      until = Number.NEGATIVE_INFINITY;
+      lists.clear();
+    },
     exists: () => clock.monotonicMilliseconds() < until,
-    isOfOurs: () => isOfOurs && clock.monotonicMilliseconds() < until,
+    isOf: (list) => clock.monotonicMilliseconds() < (lists.get(list) ?? Number.NEGATIVE_INFINITY),
   };
 }
 

@@ -132,9 +132,11 @@ export function eventRoutes(api: AdminApi): readonly Route[] {
         },
       };
     }),
-    adminRoute(show, api, async ({ application, params: { position }, signal }) => {
+    adminRoute(show, api, async ({ application, params: { position }, principal, signal }) => {
       if (isPosition(position)) return shownEvent(await showEvent(BigInt(position), application));
       if (!EVENT_ID.test(position)) return problems.notFound;
+      // It takes as long as taking the whole log along.
+      if (!mayDo(principal, 'events:export')) return scopeMissing('events:export');
       const find = () => findEvent(position.toLowerCase(), application, signal).then(shownEvent);
       return (await logReads(signal, find)) ?? problems.unavailable;
     }),

@@ -191,7 +191,8 @@ export const ADMIN_TEXTS: OperationTexts = {
   },
   adminGetEventsPosition: {
     summary: 'Show an event',
-    description: 'By its position in the log; by its id, too, for which the log is looked through.',
+    description:
+      'By its position in the log; by its id, too, for which the whole log is looked through (scope `events:export`).',
   },
   adminGetVerify: {
     summary: 'Check that the log was not altered',

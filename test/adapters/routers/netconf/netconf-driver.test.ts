@@ -317,6 +317,7 @@ for (const operation of ['commit confirmed', 'commit'] as const) {
       await driver.check(never);
       const unread = await fails('locked', driver.read(LIST, never));
       assert.match(unread.message, /Svc-A: the router may still take back/);
+      assert.is(await driver.read('Svc-OTHER', never), 'absent', 'other lists do not hang on it');
       await fails('locked', driver.prepare?.(LIST, OLD, never) ?? Promise.resolve());
       const before = router.operations().length;
       await driver.replace(LIST, OLD, never);
