@@ -32,7 +32,7 @@ import { chooseNumbers } from './middleware/numbers.ts';
 import { parseQuery } from './middleware/query.ts';
 import { routerOf } from './route.ts';
 import { type WorkerApiDependencies, workerRoutes } from './worker/worker-api.ts';
-import { contextOf, openContext, wasRefused } from './middleware/request-context.ts';
+import { contextOf, countedCaller, openContext, wasRefused } from './middleware/request-context.ts';
 import { answerUnreadableRequests, lacksHost } from './server/unreadable-requests.ts';
 
 export type HttpDependencies = IpDependencies &
@@ -246,7 +246,9 @@ function openExchange(log: Log, instruments: HttpDependencies['instruments']): R
       const { statusCode: status } = response;
       instruments.requestEnded({ method, route: routeOf(request), status }, milliseconds / 1000);
       if (status === 429)
-        instruments.rateLimited(caller === undefined && principal === undefined ? 'stranger' : 'customer');
+        instruments.rateLimited(
+          countedCaller(context) === undefined && principal === undefined ? 'stranger' : 'customer',
+        );
       if (status >= 500) logFailure(log, response, causeOf(response) ?? 'its cause was not said');
       log[wasRefused(response) ? 'debug' : 'info'](
         {

@@ -39,7 +39,8 @@ export function identifyCaller({ views, clock, noteUse }: AuthenticationDependen
       const isWorth = known !== undefined && tokenEnd === undefined;
       const customer = isWorth ? await views.customers.get(String(known.customerId)) : undefined;
       if (isWorth && customer !== undefined) {
-        contextOf(response).caller = { customer, tokenId: known.tokenId, token: known };
+        const isElsewhere = !isAllowedFrom(request, known);
+        contextOf(response).caller = { customer, tokenId: known.tokenId, token: known, isElsewhere };
         noteUse(sha256, known);
       }
     }
@@ -67,9 +68,9 @@ const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'TR
 export const requireCaller: RequestHandler = (request, response, next) => {
   const { caller, tokenEnd } = contextOf(response);
   if (caller === undefined) return sendProblem(response, withoutToken(tokenEnd));
-  const { customer, token } = callerOf(response);
+  const { customer, token, isElsewhere } = callerOf(response);
   if (customer.standing !== 'enabled') return sendProblem(response, DISABLED);
-  if (!isAllowedFrom(request, token)) return sendProblem(response, ELSEWHERE);
+  if (isElsewhere) return sendProblem(response, ELSEWHERE);
   if (token.readOnly && !SAFE_METHODS.has(request.method)) return sendProblem(response, READ_ONLY);
   next();
 };

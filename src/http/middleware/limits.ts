@@ -4,7 +4,7 @@ import { rateLimit, type Store } from 'express-rate-limit';
 import type { Clock } from '../../ports/clock.ts';
 import { clientOf } from './client-address.ts';
 import { sendProblem, tooManyRequests } from '../problems.ts';
-import { contextOf, type RequestContext } from './request-context.ts';
+import { contextOf, countedCaller, type RequestContext } from './request-context.ts';
 import { windowCounts } from './window-counts.ts';
 
 /** Requests per minute for customers without a limit of their own, and for each address that shows no valid token. */
@@ -26,7 +26,7 @@ function showLimit(response: ServerResponse, limit: string, remaining: string): 
 }
 
 /**
- * Counts requests in windows of 60 s: per customer, all tokens together; per admin token; strangers per client address (IPv6: per /64).
+ * Counts requests in windows of 60 s: per customer, all tokens together; per admin token; strangers, and whoever uses a token from where it may not be used, per client address (IPv6: per /64).
  * Sends `X-RateLimit-Limit`, `X-RateLimit-Remaining` and `X-RateLimit-Reset` (seconds since 1970); 429 when there is none left. `store` is shared between servers when given.
  * How long a window lasts has nothing to do with the wall clock.
  */
@@ -35,7 +35,8 @@ export function limitRate(clock: Clock, store: Store = windowCounts(clock)): Req
     windowMs: WINDOW_MILLISECONDS,
     limit: (_request, response) => limitOf(contextOf(response)),
     keyGenerator: (request, response) => {
-      const { caller, principal } = contextOf(response);
+      const { principal } = contextOf(response);
+      const caller = countedCaller(contextOf(response));
       if (caller !== undefined) return `customer:${caller.customer.customerId}`;
       if (principal !== undefined) return principal.actor;
       return `address:${clientOf(request.ip)}`;
@@ -63,9 +64,10 @@ export function limitRate(clock: Clock, store: Store = windowCounts(clock)): Req
     });
 }
 
-function limitOf({ caller, principal }: RequestContext): number {
+function limitOf(context: RequestContext): number {
+  const caller = countedCaller(context);
   if (caller !== undefined) return caller.customer.settings.rateLimitPerMinute;
-  return principal === undefined ? RATE_LIMIT_DEFAULT : ADMIN_RATE_LIMIT;
+  return context.principal === undefined ? RATE_LIMIT_DEFAULT : ADMIN_RATE_LIMIT;
 }
 
 /** The library keeps what it counted on the request, under the default name of its own option. */

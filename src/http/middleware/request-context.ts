@@ -6,8 +6,8 @@ import type { AdminPrincipal } from '../admin/access.ts';
 import type { TokenView } from '../../projections/ip-control/token-view.ts';
 import type { CustomerView } from '../../projections/ip-control/customer-view.ts';
 
-/** Who is calling: a customer, through one of its tokens. */
-export type Caller = Readonly<{ customer: CustomerView; tokenId: string; token: TokenView }>;
+/** Who is calling: a customer, through one of its tokens. `isElsewhere`: from where that token may not be used. */
+export type Caller = Readonly<{ customer: CustomerView; tokenId: string; token: TokenView; isElsewhere: boolean }>;
 
 /** What the middlewares find out about one request. */
 export type RequestContext = {
@@ -82,6 +82,11 @@ export function callerOf(response: Response): Caller {
   const { caller } = contextOf(response);
   invariant(caller, 'the route is behind authentication');
   return caller;
+}
+
+/** Whose request is counted. A token that is used from elsewhere has leaked, it seems: that must not take the requests of its customer. */
+export function countedCaller({ caller }: RequestContext): Caller | undefined {
+  return caller?.isElsewhere === true ? undefined : caller;
 }
 
 /** Who asks, of a request that passed the authentication of administrators. @public for the routes of administration */

@@ -28,6 +28,10 @@ async function tokenWith(
   return { id, api, prefix: token.slice(0, 10) };
 }
 
+async function tokenOf(customer: string, ...options: readonly string[]): Promise<string> {
+  return z.object({ token: z.string() }).parse(await edgeward.json('token', 'create', customer, ...options)).token;
+}
+
 test('a token that may only read changes nothing, and says why', async () => {
   const { api } = await tokenWith('--read-only');
   assert.is((await api.get('/subnets')).status, 200);
@@ -57,6 +61,21 @@ test('a token is of use from the addresses that it names alone', async () => {
     const { status, json } = await from(address);
     assert.equal([status, json], [403, { message: 'this token may not be used from this address.' }], address);
   }
+});
+
+test('a token that is tried from elsewhere takes no requests from its customer: they are those of the address', async () => {
+  const globex = await addCustomer(edgeward, 'Globex', [], ['--rate-limit', '5']);
+  const own = openApiClient(url, globex.token);
+  const stolen = openApiClient(url, await tokenOf('Globex', '--allow', '192.0.2.0/24'));
+  clients.push(own, stolen);
+  const triedFrom = (address: string) => stolen.send('/subnets', { headers: { 'x-forwarded-for': address } });
+  await waitUntil('the server knows it', async () => (await triedFrom('198.51.100.98')).status === 403);
+  for (let more = 0; more < 10; more += 1) {
+    const { status, headers } = await triedFrom('198.51.100.99');
+    assert.equal([status, headers['x-ratelimit-limit']], [403, '60']);
+  }
+  const { status, headers } = await own.get('/subnets');
+  assert.equal([status, headers['x-ratelimit-remaining']], [200, '4']);
 });
 
 test('a token that has expired is worth nothing', async () => {
