@@ -99,8 +99,9 @@ const STATUS_OF_REFUSAL: Readonly<Record<string, number>> = {
 
 /** The answer for a command that the rules refused. */
 export function refused(refusal: Refusal): Problem {
-  // It was removed while the request came in, and its tokens with it.
-  if (refusal.refused === 'customer-not-found') return problems.authenticationRequired;
+  // The token, or the customer with all of its tokens, has gone while the request came in.
+  if (refusal.refused === 'token-not-found' || refusal.refused === 'customer-not-found')
+    return problems.authenticationRequired;
   const status = STATUS_OF_REFUSAL[refusal.refused];
   if (status === undefined) return { ...problems.internal, because: refusal };
   const { refused: code, field, because: message } = refusal;

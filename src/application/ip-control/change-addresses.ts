@@ -17,8 +17,9 @@ export type ChangeAddressesDependencies = Readonly<{
   clock: Clock;
 }>;
 
-/** What is wanted of a customer's addresses. `until`: of what is disabled. */
+/** What is wanted of a customer's addresses, and by which of its tokens. `until`: of what is disabled. */
 export type WantedChange = Readonly<{
+  tokenId: string;
   action: 'enable' | 'disable';
   synchronous: boolean;
   target: ChangeTarget;

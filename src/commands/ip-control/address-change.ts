@@ -16,12 +16,13 @@ import type { Registered } from './customer-state.ts';
 import { keptIn } from './kept-addresses.ts';
 import { prefixLimitRefusal, type RegionLimits } from './prefix-limit.ts';
 
-/** `limits`: what the regions' routers take. */
+/** `limits`: what the regions' routers take. `tokenId`: of the token that asks. */
 export type AddressChange = Readonly<{
   action: 'enable' | 'disable';
   synchronous: boolean;
   target: ChangeTarget;
   limits?: RegionLimits;
+  tokenId?: string | undefined;
   /** Of what is disabled; without it, it stays so until it is enabled. */
   term?: DisabledTerm | undefined;
 }>;

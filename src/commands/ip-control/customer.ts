@@ -1,4 +1,4 @@
-import { type Command, type Decider, type Decision, refuse } from '../../kernel/decider.ts';
+import { type Command, type Decider, type Decision, type Refusal, refuse } from '../../kernel/decider.ts';
 import { type CustomerEvent, customerEvents } from '../../events/ip-control/customer.ts';
 import { regionWhitelist } from '../../domain/ip-control/source-whitelist-ledger.ts';
 import type { CustomerSettings, ListContent, ListKind, RouterOutcome } from '../../events/ip-control/vocabulary.ts';
@@ -73,8 +73,8 @@ function decide(command: CustomerCommand, state: CustomerState): Decision<Custom
   if (state.phase === 'unregistered') return refuse('customer-not-found', 'customer not found.');
   if (state.standing === 'removed' && !FOR_REMOVED.has(command.type))
     return refuse('customer-not-found', `customer ${state.name} was removed.`, 'customer');
-  if (state.standing === 'disabled' && OF_CUSTOMER.has(command.type))
-    return refuse('customer-disabled', 'this account is disabled.');
+  const ended = endedCaller(command, state);
+  if (ended !== undefined) return ended;
   switch (command.type) {
     case 'DisableCustomer':
     case 'EnableCustomer':
@@ -146,12 +146,22 @@ const FOR_REMOVED: ReadonlySet<CustomerCommand['type']> = new Set([
   'RecordCommitHeldUp',
 ]);
 
-/** What customers ask for themselves: a request may have begun before its customer was disabled. */
-const OF_CUSTOMER: ReadonlySet<CustomerCommand['type']> = new Set([
-  'ChangeAddresses',
-  'SubmitSourceWhitelist',
-  'RemoveSourceWhitelist',
-]);
+/** Why what a customer asks for itself comes too late: the request may have begun before its token, or the customer, was disabled. */
+function endedCaller(command: CustomerCommand, { tokens, standing }: Registered): Refusal | undefined {
+  switch (command.type) {
+    case 'ChangeAddresses':
+    case 'SubmitSourceWhitelist':
+    case 'RemoveSourceWhitelist': {
+      const { tokenId } = command.data;
+      const token = tokenId === undefined ? undefined : tokens.get(tokenId);
+      if (tokenId !== undefined && (token === undefined || token.isDisabled === true))
+        return refuse('token-not-found', 'the token was revoked or disabled.');
+      return standing === 'disabled' ? refuse('customer-disabled', 'this account is disabled.') : undefined;
+    }
+    default:
+      return undefined;
+  }
+}
 
 function switchToken(
   { type, data }: Extract<CustomerCommand, { type: 'DisableApiToken' | 'EnableApiToken' }>,

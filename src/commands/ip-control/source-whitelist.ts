@@ -25,13 +25,15 @@ export type WhitelistSubmission = Readonly<{
   evidence: Evidence;
   /** What the regions' routers take. */
   limits?: RegionLimits;
+  /** Of the token that asks. */
+  tokenId?: string | undefined;
 }>;
 
 export type SourceWhitelistCommand =
   | Command<'SubmitSourceWhitelist', WhitelistSubmission>
   | Command<'ApproveSourceWhitelist', { requestId: string; limits?: RegionLimits }>
   | Command<'RejectSourceWhitelist', { requestId: string; reason: string }>
-  | Command<'RemoveSourceWhitelist', { requestId: string }>;
+  | Command<'RemoveSourceWhitelist', { requestId: string; tokenId?: string | undefined }>;
 
 /** The addresses of a /24. */
 const ADDRESSES_MAX = 256n;

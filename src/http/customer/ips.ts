@@ -180,11 +180,13 @@ type Changed = Readonly<{ events: readonly CustomerEvent[]; state: Registered }>
 
 /** Records the change and waits until it can be read; `undefined` when a problem was answered instead. */
 async function change(
-  { dryRun, grounds, ...wanted }: Asked,
+  { dryRun, grounds, ...asked }: Asked,
   response: Response,
   dependencies: IpDependencies,
 ): Promise<Changed | undefined> {
-  const { customerId } = callerOf(response).customer;
+  const { customer, tokenId } = callerOf(response);
+  const { customerId } = customer;
+  const wanted = { ...asked, tokenId };
   const answer = dryRun
     ? await tryAddressChange(customerId, wanted, dependencies)
     : await changeAddresses(customerId, wanted, commandContext(response, grounds), dependencies);

@@ -264,9 +264,10 @@ async function record(
   { customers, regionLimits }: SourceWhitelistDependencies,
 ): Promise<Decided> {
   const limits = await regionLimits();
-  const command = { type: 'SubmitSourceWhitelist', data: { ...submission, limits } } as const;
+  const { customer, tokenId } = callerOf(response);
+  const command = { type: 'SubmitSourceWhitelist', data: { ...submission, limits, tokenId } } as const;
   const context = { ...contextFor(response), ...saidOf(grounds) };
-  const decision = await customers.handle(callerOf(response).customer.customerId, command, context);
+  const decision = await customers.handle(customer.customerId, command, context);
   if (isRefusal(decision)) return { isNew: false, problem: refused(decision) };
   const { state, events, position } = decision;
   invariant(state.phase === 'registered', 'who submits is a customer');
@@ -286,8 +287,9 @@ async function remove(
   response: Response,
   { customers, shown }: SourceWhitelistDependencies,
 ): Promise<void> {
-  const command = { type: 'RemoveSourceWhitelist', data: { requestId } } as const;
-  const decision = await customers.handle(callerOf(response).customer.customerId, command, contextFor(response));
+  const { customer, tokenId } = callerOf(response);
+  const command = { type: 'RemoveSourceWhitelist', data: { requestId, tokenId } } as const;
+  const decision = await customers.handle(customer.customerId, command, contextFor(response));
   if (isRefusal(decision)) return sendProblem(response, refused(decision));
   await shown(decision.position);
   sendJson(response, 200, { data: { request_id: requestId, status: 'removed' } });

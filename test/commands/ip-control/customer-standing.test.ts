@@ -34,6 +34,22 @@ test('a customer is disabled and enabled again; asked twice, nothing is new', ()
   given(registered()).when(enable).yieldsNothing();
 });
 
+test('nothing is changed for a token that is disabled or revoked', () => {
+  const history = [registered(), issued, assigned(1, '192.0.2.0/24')];
+  const target = { mode: 'block', set: parseRangeTexts(['192.0.2.7']) } as const;
+  const change = { action: 'disable', synchronous: false, target, tokenId: 't1' } as const;
+  const command = { type: 'ChangeAddresses', data: change } as const;
+  given(...history)
+    .when(command)
+    .yields(disabled(['192.0.2.7']));
+  given(...history, revoked)
+    .when(command)
+    .isRefused('token-not-found');
+  given(...history, { type: 'ApiTokenDisabled', data: { tokenId: 't1', sha256: 'ab' } })
+    .when(command)
+    .isRefused('token-not-found');
+});
+
 test('a disabled customer changes nothing by itself, and its commits go on', () => {
   const history = [registered(), assigned(1, '192.0.2.0/24'), disabled(['192.0.2.7']), is('CustomerDisabled')];
   const target = { mode: 'block', set: parseRangeTexts(['192.0.2.0-192.0.2.255']) } as const;

@@ -1,7 +1,9 @@
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { z } from 'zod';
 import { filesBelow } from '../../support/files-below.ts';
+import { openApiClient } from '../../support/http/api-client.ts';
 import { type FormBody, formBody } from '../../support/http/multipart-form.ts';
 import { openRawConnection, type RawConnection } from '../../support/http/raw-http.ts';
 import { addCustomer, addRegion, openEdgeward } from '../../support/servers/edgeward-server.ts';
@@ -67,6 +69,22 @@ test('a customer that is disabled while a request comes in changes nothing with 
   const before = await edgeward.end();
   for (const request of requests) assert.equal(await ended(request), [403, '{"message":"this account is disabled."}']);
   assert.is(await edgeward.end(), before);
+  assert.equal(await filesBelow(join(edgeward.dataDir, 'evidence')), []);
+});
+
+test('neither does one whose token is revoked or disabled meanwhile', async () => {
+  const token = z.object({ id: z.string(), token: z.string() });
+  for (const end of ['revoke', 'disable']) {
+    const own = token.parse(await edgeward.json('token', 'create', 'Globex'));
+    const api = openApiClient(url, own.token);
+    await waitUntil('the server knows it', async () => (await api.get('/subnets')).status === 200);
+    await api.close();
+    const requests = await beginAll(own.token, '198.51.100');
+    await edgeward.json('token', end, own.id);
+    const before = await edgeward.end();
+    for (const request of requests) assert.equal(await ended(request), [401, '{"message":"authentication required"}']);
+    assert.is(await edgeward.end(), before);
+  }
   assert.equal(await filesBelow(join(edgeward.dataDir, 'evidence')), []);
 });
 
