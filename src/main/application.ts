@@ -87,7 +87,7 @@ export function applicationOf(config: Config, log: Log, stores: Stores): Applica
       },
     },
     routerSightings: () => readRouterSightings(readModels),
-    routerChecks: openRouterChecks(routerWork),
+    routerChecks: openRouterChecks(routerWork, { isCommand: true }),
     workersUrl: workersUrlOf(config),
     commitNow: (customerId, regionId, list, context) =>
       commitHereOrThere({ customerId, regionId, list, context }, routerWork),

@@ -8,7 +8,7 @@ import type { ListKind } from '../events/ip-control/vocabulary.ts';
 import { isRefusal } from '../kernel/decider.ts';
 import type { Lease } from '../ports/leases.ts';
 import { holding, processesLease } from './leadership.ts';
-import { type RouterRunners, type RouterWork, withRouterRunners } from './router-work.ts';
+import { insteadOfOthers, type RouterRunners, type RouterWork, withRouterRunners } from './router-work.ts';
 
 /** `context` tells who asks for it. */
 type Commit = Readonly<{ customerId: number; regionId: number; list: ListKind; context: CommandContext }>;
@@ -16,29 +16,16 @@ type Commit = Readonly<{ customerId: number; regionId: number; list: ListKind; c
 /** A running server deploys what is requested; without one this process does, and keeps servers from doing so meanwhile. */
 export async function commitHereOrThere(commit: Commit, work: RouterWork): Promise<CommitEnd> {
   const here = (lease: Lease): Promise<CommitEnd> =>
-    holding(lease, () => withRouterRunners(work, lease, (runners) => commitHere(commit, work, runners)));
+    withRouterRunners(work, lease, (runners) => commitHere(commit, work, runners));
   const lease = await work.stores.leases.tryAcquire(processesLease(work.stores));
-  if (!('heldBy' in lease)) return here(lease);
+  if (!('heldBy' in lease)) return holding(lease, () => here(lease));
   const done = new AbortController();
-  // Who has it may be a command, or die while we wait, and there may be no other.
   const instead = insteadOfOthers(work, done.signal, here);
   try {
     return await commitThere(commit, work);
   } finally {
     done.abort();
     await instead;
-  }
-}
-
-async function insteadOfOthers(
-  { stores, log }: RouterWork,
-  done: AbortSignal,
-  here: (lease: Lease) => Promise<CommitEnd>,
-): Promise<void> {
-  try {
-    await here(await stores.leases.acquire(processesLease(stores), done));
-  } catch (error) {
-    if (!done.aborted) log.warn({ error }, 'the commit could not be deployed by this command');
   }
 }
 

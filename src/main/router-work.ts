@@ -10,6 +10,7 @@ import { openProjector } from '../projections/engine/projector.ts';
 import type { Aggregates } from './contexts.ts';
 import { fencedRouterTools } from './fencing.ts';
 import { routerProcesses } from './ip-control.ts';
+import { holding, processesLease } from './leadership.ts';
 import { openRouterDrivers } from './router-drivers.ts';
 import type { Stores } from './stores.ts';
 
@@ -70,5 +71,22 @@ export async function withRouterRunners<T>(
     });
   } finally {
     await routerDrivers.close();
+  }
+}
+
+/**
+ * Does here what others were asked for, as soon as they have the lease of the processes no more: who has it may be a command, or die meanwhile, and
+ * there may be no other. Until `done` aborts.
+ */
+export async function insteadOfOthers(
+  { stores, log }: RouterWork,
+  done: AbortSignal,
+  here: (lease: Lease) => Promise<unknown>,
+): Promise<void> {
+  try {
+    const lease = await stores.leases.acquire(processesLease(stores), done);
+    await holding(lease, () => here(lease));
+  } catch (error) {
+    if (!done.aborted) log.warn({ error }, 'what was asked for could not be done by this command');
   }
 }

@@ -62,7 +62,10 @@ export function openServedApplication(
       rebuild: () => Promise.reject(new Error('a server rebuilds no views while it serves them')),
     },
     routerSightings: () => readRouterSightings(stores.readModels),
-    routerChecks: openRouterChecks({ config, aggregates, stores, beforePushing: () => Promise.resolve(), log }),
+    routerChecks: openRouterChecks(
+      { config, aggregates, stores, beforePushing: () => Promise.resolve(), log },
+      { isCommand: false },
+    ),
     commitNow: (customerId, regionId, list, context) => {
       const timeoutMilliseconds = config.synchronousTimeoutMilliseconds;
       const commit = { customerId, regionId, list, reason: 'operator', timeoutMilliseconds } as const;

@@ -3,8 +3,10 @@ import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { z } from 'zod';
+import { openSqliteLeases } from '../../src/adapters/sqlite/leases.ts';
 import { openApiClient } from '../support/http/api-client.ts';
 import { addCustomer, addRegion, openEdgeward } from '../support/servers/edgeward-server.ts';
+import { waitUntil } from '../support/wait-until.ts';
 
 const LIST = 'Svc-ACME-BLACKHOLE';
 const STRAY = 'Svc-STRAY';
@@ -250,6 +252,28 @@ test('routers that are not there are exit code 3', async () => {
     ['update', 'nobody', '--repair'],
   ])
     assert.is((await edgeward.command('router', ...args)).exitCode, 3, args.join(' '));
+});
+
+test('beside another command that changes routers they are checked and enabled when that has ended, without a server', async () => {
+  // More than one timer can wait.
+  const own = await openEdgeward({ SYNCHRONOUS_TIMEOUT: 'P30DT0.0005S' });
+  await addRegion(own, 'ams');
+  await own.json('router', 'disable', 'ams-edge1');
+  for (const [command, end] of [
+    ['enable', 'RouterCaughtUp'],
+    ['check', 'RouterChecked'],
+  ] as const) {
+    const before = (await own.events()).length;
+    const others = openSqliteLeases({ directory: join(own.dataDir, 'locks'), label: 'another command' });
+    await others.acquire('server', new AbortController().signal);
+    const running = own.command('router', command, 'ams-edge1');
+    await waitUntil('it is asked for', async () => (await own.events()).length > before);
+    await others.close();
+    const { exitCode, err } = await running;
+    assert.is(exitCode, 0, err);
+    assert.ok((await own.events()).slice(before).some(({ type }) => type === end));
+  }
+  await own.remove();
 });
 
 test.run();
