@@ -3,6 +3,7 @@ import { Socket } from 'node:net';
 import type ssh2 from 'ssh2';
 import type { Client, ClientChannel, ConnectConfig } from 'ssh2';
 import { RouterFailure } from '../../../ports/routers.ts';
+import { stoppable } from '../driver-kit/driver-calls.ts';
 import type { CommandExit } from '../shell/remote-command.ts';
 import { fingerprintOf, type HostKeyPin, hostKeyType } from './host-key.ts';
 
@@ -49,7 +50,7 @@ const UNANSWERED_KEEP_ALIVES = 3;
 const require = createRequire(import.meta.url);
 
 /**
- * Connects, checks the host key, and logs in, unless `signal` aborts first.
+ * Reads the login, connects, checks the host key, and logs in, unless `signal` aborts first; reading and connecting have `connectMilliseconds` each.
  * @throws RouterFailure `unreachable`, `host-key-mismatch`, `login-refused`, `bad-option`
  */
 export async function openConnection(
@@ -58,7 +59,7 @@ export async function openConnection(
   signal: AbortSignal,
 ): Promise<SshConnection> {
   const ssh = loadSsh();
-  const login = await target.login();
+  const login = await loginTo(target, limits, signal);
   requireReadableKey(login, ssh);
   const client = new ssh.Client();
   const socket = new Socket().setMaxListeners(0);
@@ -111,6 +112,20 @@ export async function openConnection(
     // After an `end` ssh2's own `destroy` does nothing any more, and the router is waited for.
     destroy: () => void socket.destroy(),
   };
+}
+
+/** A secret on a mount that hangs, or in a pipe that nobody writes to, is never read. */
+function loginTo(
+  { host, port, login }: SshTarget,
+  { connectMilliseconds }: SshConnectionLimits,
+  signal: AbortSignal,
+): Promise<SshLogin> {
+  const either = AbortSignal.any([signal, AbortSignal.timeout(connectMilliseconds)]);
+  return stoppable(either, login(), () => {
+    const notRead = `the key or password for ${host}, port ${port}, was not read`;
+    if (signal.aborted) return new RouterFailure('unreachable', `${notRead}: it is no longer wanted`);
+    return new RouterFailure('bad-option', `${notRead} within ${connectMilliseconds / 1000} s: does its storage hang?`);
+  });
 }
 
 type ChannelOpened = (error: Error | undefined, channel: ClientChannel) => void;

@@ -1,4 +1,5 @@
 import type { Duplex } from 'node:stream';
+import { sharedRun } from '../../../concurrency/shared-run.ts';
 import type { Clock } from '../../../ports/clock.ts';
 import { RouterFailure } from '../../../ports/routers.ts';
 import { createRouterTurns, stoppable, stoppedWaiting } from '../driver-kit/driver-calls.ts';
@@ -8,7 +9,7 @@ import { openConnection, type SshChannel, type SshConnection, type SshTarget } f
 
 /** How a session behaves; every bound has a default. */
 export type SshSessionLimits = Readonly<{
-  /** Bound on connecting and logging in (default 10 s). */
+  /** Bound on connecting and logging in, and on reading the key or password before that (default 10 s). */
   connectMilliseconds?: number;
   /** How often a silent router is asked whether it is there; after three questions without an answer it is lost (default 10 s). */
   keepAliveMilliseconds?: number;
@@ -52,7 +53,9 @@ export function createSshSession(target: SshTarget, clock: Clock, limits: SshSes
   const bounds = { ...DEFAULTS, ...limits };
   const turns = createRouterTurns(bounds.channels, WAITING);
   const closing = new AbortController();
-  const connections = keepConnection(target, clock, bounds, closing.signal);
+  // A read that hangs keeps a thread of the process: there is never another one beside it.
+  const login = sharedRun(target.login);
+  const connections = keepConnection({ ...target, login }, clock, bounds, closing.signal);
   let channels = 0;
   let idle = new AbortController();
 

@@ -208,6 +208,36 @@ ssh('a login is asked for at every connection, so that a new key is used at once
   assert.is(server.connections(), 2);
 });
 
+ssh(
+  'a login that can not be read in time fails, is read once at a time, and counts when it is read at last',
+  async ({ open }) => {
+    let readings = 0;
+    let give: (login: SshLogin) => void = () => undefined;
+    const login = (): Promise<SshLogin> => {
+      readings += 1;
+      return readings > 1 ? Promise.resolve({ password: PASSWORD }) : new Promise((resolve) => (give = resolve));
+    };
+    const late = open({ login, limits: { connectMilliseconds: 20 } });
+    for (const _ of [1, 2]) {
+      const failure = await fails('bad-option', late.exec('exit 0', never));
+      assert.match(failure.message, /was not read within 0\.02 s/);
+    }
+    assert.is(readings, 1);
+    give({ password: PASSWORD });
+    await waitUntil('it is read again', async () => {
+      await late.exec('exit 0', never).catch(() => undefined);
+      return readings > 1;
+    });
+  },
+);
+
+ssh('closing does not wait for a login that is never read', async ({ open }) => {
+  const session = open({ login: () => new Promise(() => undefined) });
+  const refused = fails('unreachable', session.exec('exit 0', never));
+  await session.close();
+  await refused;
+});
+
 ssh('the host key may be pinned as a key, as its base64, or as its fingerprint', async ({ open, server }) => {
   const base64 = server.hostKey.split(' ')[1] ?? '';
   for (const hostKey of [server.hostKey, `${server.hostKey} comment`, base64, server.fingerprint]) {
