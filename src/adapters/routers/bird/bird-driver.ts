@@ -114,9 +114,23 @@ async function unlessAborted<T>(signal: AbortSignal, change: BirdChange, step: (
   signal.addEventListener('abort', change.abandon, { once: true });
   try {
     return await step();
+  } catch (failure) {
+    throw signal.aborted ? stopped(failure, signal) : failure;
   } finally {
     signal.removeEventListener('abort', change.abandon);
   }
+}
+
+/** What the router had answered before stays what it is. */
+function stopped(failure: unknown, { reason: cause }: AbortSignal): unknown {
+  const code = failure instanceof RouterFailure ? failure.code : undefined;
+  if (code === 'outcome-unknown')
+    return new RouterFailure(code, 'the change was sent, but its outcome was not seen: the wait was stopped', {
+      cause,
+    });
+  if (code !== 'unreachable') return failure;
+  const goesBack = 'BIRD had not answered when the wait was stopped; it goes back to what it had';
+  return new RouterFailure('timed-out', goesBack, { cause });
 }
 
 async function apply(change: BirdChange, { list, edition, directory }: WrittenTask): Promise<void> {
