@@ -55,7 +55,7 @@ save() {
   reached=" $("$@" -c 'show daemons' </dev/null 2>/dev/null | tr '\\n' ' ') "
   for socket in "$lock"/*.vty; do
     name=\${socket##*/}; name=\${name%.vty}; name=\${name%%-*}
-    case $reached in *" $name "*) ;; *) printf '%% %s does not answer, and what it has would be lost\\n' "$name"; return 1 ;; esac
+    case $reached in *" $name "*) ;; *) printf '%% %s does not answer on %s, and what it has would be lost: start it, or remove the socket where it is out of use\\n' "$name" "$socket"; return 1 ;; esac
   done
   "$@" -c 'write memory' </dev/null 2>&1
 }
