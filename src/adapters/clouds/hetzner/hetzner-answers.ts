@@ -16,7 +16,7 @@ const server = z.object({
   id,
   name: z.string(),
   status: z.string(),
-  created: z.string(),
+  created: z.string().refine((text) => !Number.isNaN(Date.parse(text)), { error: 'is no time' }),
   labels: z.record(z.string(), z.string()),
 });
 

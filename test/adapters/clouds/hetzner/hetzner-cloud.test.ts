@@ -151,6 +151,16 @@ test('a listing of many pages is whole', () =>
     assert.equal((await cloud.list('here', signal)).map((known) => known.run).toSorted(), runs);
   }));
 
+test('a time that is none is an answer that can not be read', () =>
+  withProject(async ({ fake, open, request }) => {
+    const cloud = open();
+    await cloud.create(request('run-1'), signal);
+    for (const server of fake.servers()) Object.assign(server, { created: 'yesterday' });
+    const failure = await failureOf(cloud.list('here', signal));
+    assert.is(failure.code, 'unreadable-answer');
+    assert.match(failure.message, /servers\.0\.created/);
+  }));
+
 test('a token that can only read is found by the check', () =>
   withProject(async ({ fake, open }) => {
     fake.fail('POST /servers', { kind: 'error', status: 403, code: 'token_readonly' });
