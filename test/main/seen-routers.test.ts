@@ -57,11 +57,11 @@ test('a router that could not be reached stays so for the next server that leads
   const { readModels } = openSqliteReadModels({ file: join(path, 'views.db'), log: SILENT, clock });
   const edge = { name: 'edge', driver: 'file', options: {} } as const;
   let isDead = false;
+  const driverOf = () => {
+    if (isDead) throw new RouterFailure('unreachable', 'no answer');
+    return DRIVER;
+  };
   const serve = () => {
-    const driverOf = () => {
-      if (isDead) throw new RouterFailure('unreachable', 'no answer');
-      return DRIVER;
-    };
     const drivers = { driverOf, close: () => Promise.resolve() };
     return seeRouters(drivers, () => undefined, { readModels, clock, log: SILENT });
   };

@@ -148,19 +148,14 @@ const FOR_REMOVED: ReadonlySet<CustomerCommand['type']> = new Set([
 
 /** Why what a customer asks for itself comes too late: the request may have begun before its token, or the customer, was disabled. */
 function endedCaller(command: CustomerCommand, { tokens, standing }: Registered): Refusal | undefined {
-  switch (command.type) {
-    case 'ChangeAddresses':
-    case 'SubmitSourceWhitelist':
-    case 'RemoveSourceWhitelist': {
-      const { tokenId } = command.data;
-      const token = tokenId === undefined ? undefined : tokens.get(tokenId);
-      if (tokenId !== undefined && (token === undefined || token.isDisabled === true))
-        return refuse('token-not-found', 'the token was revoked or disabled.');
-      return standing === 'disabled' ? refuse('customer-disabled', 'this account is disabled.') : undefined;
-    }
-    default:
-      return undefined;
-  }
+  const { type, data } = command;
+  if (type !== 'ChangeAddresses' && type !== 'SubmitSourceWhitelist' && type !== 'RemoveSourceWhitelist')
+    return undefined;
+  const { tokenId } = data;
+  const token = tokenId === undefined ? undefined : tokens.get(tokenId);
+  if (tokenId !== undefined && (token === undefined || token.isDisabled === true))
+    return refuse('token-not-found', 'the token was revoked or disabled.');
+  return standing === 'disabled' ? refuse('customer-disabled', 'this account is disabled.') : undefined;
 }
 
 function switchToken(

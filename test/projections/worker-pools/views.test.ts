@@ -176,10 +176,9 @@ test('a scope shows why its work waits for a pool until it has another one', () 
     type: 'ScopeWorkerPoolAdded',
     data: { scope: 'debian', pool: 'spot', priority: 1, limits },
   };
-  const refusedAfter = (history: readonly ScopeEvent[]) =>
-    foldViews(scopeProjection, inOrder(history)).get('debian')?.refused;
-  assert.equal(refusedAfter(waiting), { s390x: { because: 'no pool', at: minute(1) } });
-  assert.equal(refusedAfter([...waiting, added]), {});
+  const [before, after] = [waiting, [...waiting, added]].map((history) => foldViews(scopeProjection, inOrder(history)));
+  assert.equal(before?.get('debian')?.refused, { s390x: { because: 'no pool', at: minute(1) } });
+  assert.equal(after?.get('debian')?.refused, {});
 });
 
 test('a scope that was deleted is gone, and one of the same name begins empty', () => {

@@ -10,7 +10,7 @@ const NOTHING = { file: undefined, edition: undefined };
 
 /** BIRD behind a shell that answers nothing once a list is uploaded, until the session is abandoned. */
 function openSilentBird() {
-  let end: (failure: RouterFailure) => void = () => undefined;
+  let end: ((failure: RouterFailure) => void) | undefined;
   const over = new Promise<never>((_resolve, reject) => (end = reject));
   over.catch(() => undefined);
   const unseen = () =>
@@ -25,7 +25,7 @@ function openSilentBird() {
     apply: unseen,
     confirm: unseen,
     finish: async () => undefined,
-    abandon: () => end(new RouterFailure('unreachable', 'the session is over')),
+    abandon: () => end?.(new RouterFailure('unreachable', 'the session is over')),
   };
   const shell = { check: () => over, read: () => over, names: () => over, begin: async () => change };
   return createBirdDriver({ shell, directory: '/etc/bird/edgeward', ids: systemIds, close: async () => undefined });

@@ -212,20 +212,20 @@ ssh(
   'a login that can not be read in time fails, is read once at a time, and counts when it is read at last',
   async ({ open }) => {
     let readings = 0;
-    let give: (login: SshLogin) => void = () => undefined;
+    let give: ((login: SshLogin) => void) | undefined;
     const login = (): Promise<SshLogin> => {
       readings += 1;
       return readings > 1 ? Promise.resolve({ password: PASSWORD }) : new Promise((resolve) => (give = resolve));
     };
-    const late = open({ login, limits: { connectMilliseconds: 20 } });
+    const session = open({ login, limits: { connectMilliseconds: 20 } });
     for (const _ of [1, 2]) {
-      const failure = await fails('bad-option', late.exec('exit 0', never));
+      const failure = await fails('bad-option', session.exec('exit 0', never));
       assert.match(failure.message, /was not read within 0\.02 s/);
     }
     assert.is(readings, 1);
-    give({ password: PASSWORD });
+    give?.({ password: PASSWORD });
     await waitUntil('it is read again', async () => {
-      await late.exec('exit 0', never).catch(() => undefined);
+      await session.exec('exit 0', never).catch(() => undefined);
       return readings > 1;
     });
   },

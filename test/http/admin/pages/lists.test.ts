@@ -45,11 +45,14 @@ lists('what no column is called leaves the rows as they are', () => {
   for (const sort of ['', 'colour', '__proto__']) assert.equal(ordered(sort, 2, 1, 3), [2, 1, 3]);
 });
 
+function page(of: readonly string[], after: string) {
+  return pageOfRows(of, listQueryOf({ after }, ''), (row) => row);
+}
+
 lists(
   'a page begins behind the row that ended the one before, wherever that is by now, and at its place where it is gone',
   () => {
     const rows = Array.from({ length: 2 * ROWS_MAX + 1 }, (_, at) => `row ${at}`);
-    const page = (of: readonly string[], after: string) => pageOfRows(of, listQueryOf({ after }, ''), (row) => row);
     const first = page(rows, '');
     assert.equal(first, { shown: rows.slice(0, ROWS_MAX), next: first.next, total: rows.length });
     const after = String(first.next);
