@@ -5,6 +5,7 @@ import type { CustomerCommand } from '../../commands/ip-control/customer.ts';
 import type { CustomerState } from '../../commands/ip-control/customer-state.ts';
 import type { Aggregate, CommandContext } from '../../commands/aggregate.ts';
 import type { CustomerEvent } from '../../events/ip-control/customer.ts';
+import { recordProven } from '../../application/ip-control/proven-request.ts';
 import type { Evidence } from '../../events/ip-control/source-whitelist.ts';
 import {
   EMPTY_WHITELIST,
@@ -163,9 +164,7 @@ async function submit(request: Request, response: Response, dependencies: Source
   const received = await receive(request, response, dependencies);
   if ('problem' in received) return answer(response, received);
   const { stored, submission, grounds } = received;
-  const decided = await record(submission, grounds, response, dependencies);
-  // Before the answer: a client that has read it finds no file that nothing names.
-  await (decided.isNew ? stored.keep() : stored.release());
+  const decided = await recordProven(stored, () => record(submission, grounds, response, dependencies));
   if ('problem' in decided) return answer(response, decided);
   await dependencies.shown(decided.position);
   const data = await shownRequest(decided.request, dependencies.views);
@@ -256,7 +255,6 @@ type Decided =
   | Readonly<{ isNew: boolean; request: WhitelistRequest; meta: ReturnType<typeof metaOf>; position: bigint }>
   | Readonly<{ isNew: false; problem: Problem }>;
 
-/** Rejects when it is not known whether the request was recorded; the evidence then waits for the next start to decide. */
 async function record(
   submission: WhitelistSubmission,
   grounds: Grounds,
