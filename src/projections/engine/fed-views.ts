@@ -34,7 +34,9 @@ export type ViewCache<V extends object> = Views<V> &
     advance: (anchor: Anchor) => void;
     /** Nothing that concerns it lies between its position and this one. */
     pass: (position: bigint) => void;
-    /** Goes back to the last event that it has applied: the log does not reach as far as it was looked through. */
+    /** The last event that it has passed; behind it up to its position there was none. */
+    lastPassed: () => bigint;
+    /** Goes back to that event: the log does not reach as far as it was looked through. */
     retreat: () => void;
     /** The keys whose views changed since the last call. */
     takeTouched: () => readonly string[];

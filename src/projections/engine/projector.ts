@@ -7,6 +7,7 @@ import { type AheadOfLog, findAheadOfLog, isAmong } from './ahead-of-log.ts';
 import { BrokenGenerations } from './broken-generations.ts';
 import { CatchUpTold } from './catch-up-told.ts';
 import { openInUse } from './generation-in-use.ts';
+import { LookedThrough } from './looked-through.ts';
 import { Reopening } from './reopening.ts';
 import { EventsLeftOut, StreamContinuity } from './stream-continuity.ts';
 import { type PositionWaiters, openPositionWaiters } from '../../concurrency/position-waiters.ts';
@@ -91,6 +92,7 @@ class LogProjector implements Projector {
   readonly #with: ProjectorDependencies;
   readonly #viewWriter: ViewWriter;
   readonly #continuity: StreamContinuity;
+  readonly #gaps: LookedThrough;
   /** What has been applied, ever. */
   readonly #positionWaiters: PositionWaiters;
   /** What has been applied since the caches were opened; readers wait until it is `#readableFrom`. */
@@ -117,6 +119,7 @@ class LogProjector implements Projector {
     this.#with = dependencies;
     this.#broken = new BrokenGenerations(dependencies.log);
     this.#continuity = new StreamContinuity(dependencies.store, dependencies.log);
+    this.#gaps = new LookedThrough(dependencies.store.name, dependencies.log);
     this.#viewWriter = new ViewWriter(feeds, dependencies, (gone) => {
       this.#broken.note(gone);
       this.#endRound();
@@ -157,17 +160,21 @@ class LogProjector implements Projector {
     const names = this.#feeds.map(({ name }) => name);
     const ahead = await findAheadOfLog(names, this.#with);
     if (ahead !== undefined && this.#with.writes) await this.#with.whenAhead?.(ahead);
+    this.#gaps.clear();
     for (const feed of this.#feeds) {
       feed.fedBy(feeder);
       const isUsable = async (active: Collection): Promise<boolean> =>
         !this.#broken.has(active) && !isAmong(ahead, active) && !(await this.#hasPassedLeftOut(feed, active));
       await openInUse(feed, { ...this.#with, isOpen: this.#isOpen, isUsable });
       // A log that was put back from an older copy may get events of ours where others had theirs.
-      if (feed.position() > end) feed.retreat();
+      if (feed.position() > end) {
+        this.#gaps.add(feed.lastPassed(), feed.position());
+        feed.retreat();
+      }
     }
     this.#isOpen = true;
     this.#leftOut = undefined;
-    this.#continuity.begin(this.#lowest());
+    this.#continuity.begin(this.#lowest((feed) => feed.lastPassed()));
     this.#reach(this.#lowest());
     return ahead;
   }
@@ -175,7 +182,8 @@ class LogProjector implements Projector {
   /** Whether saved views would have to show events that the last reading left out, and lie behind them. */
   async #hasPassedLeftOut({ handles }: ProjectionTarget, active: Collection): Promise<boolean> {
     const missing = this.#leftOut;
-    if (missing === undefined || ![...missing.types].some((type) => handles.has(type))) return false;
+    if (missing === undefined) return false;
+    if (missing.types !== 'any' && ![...missing.types].some((type) => handles.has(type))) return false;
     return ((await this.#with.readModels.position(active)) ?? BEGINNING) >= missing.position;
   }
 
@@ -274,6 +282,7 @@ class LogProjector implements Projector {
   }
 
   async #take(page: readonly RecordedEvent[]): Promise<void> {
+    this.#gaps.take(page);
     await this.#continuity.take(page);
     const last = page.at(-1);
     const anchor = last === undefined ? undefined : anchorOf(last);
@@ -321,9 +330,12 @@ class LogProjector implements Projector {
     if (touched.length > 0) this.#listener?.(touched, position);
   }
 
-  #lowest(): bigint {
+  #lowest(placeOf = positionOf): bigint {
     let least: bigint | undefined;
-    for (const feed of this.#feeds) if (least === undefined || feed.position() < least) least = feed.position();
+    for (const feed of this.#feeds) {
+      const place = placeOf(feed);
+      if (least === undefined || place < least) least = place;
+    }
     return least ?? BEGINNING;
   }
 
@@ -388,6 +400,10 @@ class LogProjector implements Projector {
     // No other code does: a reader waits for it.
     if (this.#round === undefined) await this.catchUp();
   }
+}
+
+function positionOf(feed: Pick<ProjectionTarget, 'position'>): bigint {
+  return feed.position();
 }
 
 function anchorOf({ stream, revision, position, metadata: { hash } }: RecordedEvent): Anchor {

@@ -7,8 +7,9 @@ export class EventsLeftOut extends Error {
   override readonly name = 'EventsLeftOut';
   /** Of the first of them. */
   readonly position: bigint;
-  readonly types: ReadonlySet<string>;
-  constructor(message: string, position: bigint, types: ReadonlySet<string>) {
+  /** Of which types they are. */
+  readonly types: ReadonlySet<string> | 'any';
+  constructor(message: string, position: bigint, types: ReadonlySet<string> | 'any') {
     super(message);
     this.position = position;
     this.types = types;
@@ -35,7 +36,7 @@ export class StreamContinuity {
     this.#log = log;
   }
 
-  /** A reading begins behind this position: what lies before it was read by an earlier one. */
+  /** A reading begins: what lies up to this position was read by an earlier one. */
   begin(after: bigint): void {
     this.#newest.clear();
     this.#from = after;

@@ -133,9 +133,13 @@ class ProjectionViewCache<E extends Event, V extends object> implements ViewCach
     if (position > this.#position) this.#position = position;
   }
 
+  lastPassed(): bigint {
+    const passed = this.#anchor?.position;
+    return passed === undefined || passed > this.#position ? this.#position : passed;
+  }
+
   retreat(): void {
-    const applied = this.#anchor?.position;
-    if (applied !== undefined && applied < this.#position) this.#position = applied;
+    this.#position = this.lastPassed();
   }
 
   async #savedAnchor(collection: Collection | undefined): Promise<Anchor | undefined> {
