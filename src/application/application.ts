@@ -76,7 +76,7 @@ export type Application = Aggregates &
     workersUrl: WorkersUrl;
     /** Deploys what is pending now: by the running server, or here when none runs. */
     commitNow: (customerId: number, regionId: number, list: ListKind, context: CommandContext) => Promise<CommitEnd>;
-    /** Brings the views up to the end of the log. */
+    /** Brings the views up to the end of the log. @throws ViewsBehind where a server does not get them there in time */
     catchUp: () => Promise<void>;
     close: () => Promise<void>;
   }>;

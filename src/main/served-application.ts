@@ -11,7 +11,7 @@ import type { Config } from '../config.ts';
 import { workersUrlOf } from '../domain/worker-pools/workers-url.ts';
 import { asStored } from '../events/codec.ts';
 import { isCustomerEvent } from '../events/ip-control/customer.ts';
-import type { EventStore } from '../ports/event-store.ts';
+import { type EventStore, ViewsBehind } from '../ports/event-store.ts';
 import type { Log } from '../ports/log.ts';
 import { projectionsOf, projectionStatus } from './application.ts';
 import { EVENT_CATALOGUE, openAggregates } from './contexts.ts';
@@ -71,7 +71,10 @@ export function openServedApplication(
       const commit = { customerId, regionId, list, reason: 'operator', timeoutMilliseconds } as const;
       return commitNow(commit, context, { customers: aggregates.customers, watch, clock, ids });
     },
-    catchUp: async () => void (await reading.shown(await store.end())),
+    catchUp: async () => {
+      // What may be deleted, and what is used, is decided by views: older ones than the log would decide wrongly.
+      if (!(await reading.shown(await store.end()))) throw new ViewsBehind('the views are behind the log');
+    },
     close: () => Promise.resolve(),
     sender,
     storeAsStored: () => {
