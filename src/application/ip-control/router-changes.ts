@@ -119,7 +119,10 @@ export async function drainRouter(
   return isRefusal(recorded) ? recorded : { region, router, ...taken };
 }
 
-/** Waits for the attempts that may push to a router which they have met before it was disabled; later ones pass it by. */
+/**
+ * Waits for the commits whose attempts may push to a router which they have met before it was disabled; later ones pass it by. An attempt that a
+ * newer one goes on with may push still: its commit is settled only when all pushes to such routers are over.
+ */
 async function haveEnded(
   regionId: number,
   { directory, customers, clock }: Pick<Application, 'directory' | 'customers' | 'clock'>,
@@ -127,8 +130,8 @@ async function haveEnded(
   const end = clock.monotonicMilliseconds() + UNDER_WAY_MILLISECONDS;
   const known = [...(await directory.state(DIRECTORY_ID)).state.customers.keys()];
   for (const customerId of known) {
-    const attempts = await attemptsOf(customerId, regionId, { customers });
-    while ((await attemptsOf(customerId, regionId, { customers })).some((attempt) => attempts.includes(attempt))) {
+    const commits = await commitsUnderWay(customerId, regionId, { customers });
+    while ((await commitsUnderWay(customerId, regionId, { customers })).some((commit) => commits.includes(commit))) {
       if (clock.monotonicMilliseconds() > end) return false;
       await clock.wait(LOOK_MILLISECONDS);
     }
@@ -136,7 +139,7 @@ async function haveEnded(
   return true;
 }
 
-async function attemptsOf(
+async function commitsUnderWay(
   customerId: number,
   regionId: number,
   { customers }: Pick<Application, 'customers'>,
@@ -145,7 +148,7 @@ async function attemptsOf(
   if (state.phase === 'unregistered') return [];
   return [...state.commits]
     .filter(([key, { phase }]) => phase === 'deploying' && key.startsWith(`${regionId}/`))
-    .map(([key, { commitSetId, attempt }]) => `${key}/${commitSetId}/${attempt}`);
+    .map(([key, { commitSetId }]) => `${key}/${commitSetId}`);
 }
 
 type TakenOff = Omit<DrainedRouter, keyof NamedRouter>;

@@ -2,6 +2,10 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { systemClock } from '../../../src/adapters/clock.ts';
+import { systemIds } from '../../../src/adapters/ids.ts';
+import { createOpenRouter } from '../../../src/adapters/routers/open-router.ts';
+import { drainRouter } from '../../../src/application/ip-control/router-changes.ts';
 import type { RegionCommand } from '../../../src/commands/ip-control/region.ts';
 import { isRefusal } from '../../../src/kernel/decider.ts';
 import { assigned, disable, enable, one, ranges, registered } from '../../commands/ip-control/customer-examples.ts';
@@ -232,6 +236,32 @@ test('a router that is disabled, set up anew and enabled between two slices of a
   await processes.pass(60);
   assert.is((await application.history()).at(-1), 'CommitCompleted');
   assert.is(application.held('core2')[LIST]?.length, 90);
+  await processes.stop();
+});
+
+test('a router is drained once all pushes to it are over, also those of an attempt that a newer one goes on with', async ({
+  application,
+}) => {
+  await application.log.append('directory-main', { type: 'RegionNameReserved', data: { regionId: 1, name: 'ams' } });
+  await application.log.append('directory-main', { type: 'CustomerNameReserved', data: registered().data });
+  application.behave('core3', 'late');
+  const processes = await application.start();
+  await application.ask(disable(one('192.0.2.1')));
+  await processes.pass(10);
+  assert.is((await application.history()).at(-1), 'CommitHeldUp');
+  const openRouter = createOpenRouter({ secrets: application.secrets, clock: systemClock, ids: systemIds });
+  const tools = { ...application, openRouter, clock: application.log.clock };
+  const draining = drainRouter({ router: 'core3' }, { actor: 'admin:test', requestId: 'test' }, tools);
+  await processes.settle();
+  await application.ask(disable(one('192.0.2.3')));
+  await processes.pass(60);
+  const drained = await draining;
+  assert.not.ok(isRefusal(drained));
+  assert.equal(drained, { region: 'ams', router: 'core3', removed: [LIST], problems: [] });
+  assert.equal(application.held('core3'), {});
+  const asked = (await application.history()).filter((type) => type === 'CommitRequested');
+  assert.is(asked.length, 2, 'a newer attempt has gone on with it');
+  assert.is((await application.history()).at(-1), 'CommitCompleted');
   await processes.stop();
 });
 
