@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+import type { CommandContext } from '../../commands/aggregate.ts';
 import type { Log } from '../../ports/log.ts';
 import type { WorkerView } from '../../projections/worker-pools/worker-view.ts';
 import type { Application } from '../application.ts';
@@ -16,26 +18,35 @@ export type SilenceDependencies = Pick<Application, 'workers' | 'clock'> &
 const SUSPECT_MILLISECONDS = 60_000;
 /** By then the provider has been asked several times; an instance that is there and says nothing is ended, and its task given to another. */
 const GIVEN_UP_MILLISECONDS = 300_000;
-/** Of a worker that another server was the last to hear of, this server asks by the log: rarely, since each question and its answer stay there. */
-const ASKED_OF_OTHERS_MILLISECONDS = 600_000;
+/**
+ * Where other servers hear of workers as well, a question to them may stay unanswered for so long before a worker is given up: the server that
+ * hears of it may be out of reach of the log, or of an older release, which answers none, until it is restarted.
+ */
+const UNANSWERED_MILLISECONDS = 3_600_000;
+/** Other servers are asked of a worker after this time, or up to twice as much: rarely, since each question and its answer stay in the log. */
+const ASKED_OF_OTHERS_MILLISECONDS = 1_800_000;
 /** Whoever hears of a worker that is suspect says so at its next heartbeat: before that it is given up by nobody. */
 const ANSWER_MILLISECONDS = 60_000;
 const LOOK_MILLISECONDS = 10_000;
 
+/** Since when this server takes a worker for silent, and nobody has said otherwise. */
+type Suspect = Readonly<{ since: number; isProviderAsked: boolean }>;
+
 /** What one term knows of workers beside what was heard; monotonic milliseconds. */
 type Memory = Readonly<{
   begun: number;
-  /** Since when this server takes them for silent, and nobody has said otherwise. */
-  suspectSince: Map<string, number>;
+  suspects: Map<string, Suspect>;
   /** When another server said that it hears of them. */
   heardElsewhere: Map<string, number>;
+  /** What they do by the log, and when this server saw it first: who begins or ends a task is there, whichever server hears of it. */
+  deeds: Map<string, Readonly<{ what: string; seenAt: number }>>;
 }>;
 
 /**
  * Looks for workers of which nothing is heard any more, until `stop` aborts. First they are given no work, and their provider is asked
  * (`ask`): it may have taken the instance away. Who stays silent is given up. Times count from what this server has heard, at the earliest
  * from when it began to lead. Where other servers hear of workers as well, that a worker is suspect is a question to them: the one that hears
- * of it says so in the worker's stream.
+ * of it says so in the worker's stream. One that no server answers for is given up late, since a healthy worker is not to pay for its server.
  */
 export async function judgeSilence(
   dependencies: SilenceDependencies,
@@ -44,7 +55,8 @@ export async function judgeSilence(
   abort: AbortSignal,
 ): Promise<void> {
   const { views, clock, log } = dependencies;
-  const memory: Memory = { begun: clock.monotonicMilliseconds(), suspectSince: new Map(), heardElsewhere: new Map() };
+  const begun = clock.monotonicMilliseconds();
+  const memory: Memory = { begun, suspects: new Map(), heardElsewhere: new Map(), deeds: new Map() };
   while (!stop.aborted) {
     await clock.wait(LOOK_MILLISECONDS, stop).catch(() => undefined);
     if (stop.aborted) return;
@@ -63,47 +75,85 @@ async function judge(
   dependencies: SilenceDependencies,
 ): Promise<void> {
   const { workers, clock, lastHeard, areShared } = dependencies;
-  const { begun, suspectSince, heardElsewhere } = memory;
+  const { begun, suspects, heardElsewhere } = memory;
   const { worker, pool, task, silentSince } = view;
   if (view.phase !== 'ready' && task === null) return;
   const now = clock.monotonicMilliseconds();
-  const heard = lastHeard(worker);
-  const elsewhere = heardElsewhere.get(worker) ?? begun;
-  const isOfOthers = areShared && (heard === undefined || heard < elsewhere);
-  const silent = now - Math.max(heard ?? begun, elsewhere);
-  const suspectAfter = isOfOthers ? ASKED_OF_OTHERS_MILLISECONDS : SUSPECT_MILLISECONDS;
+  const heard = lastHeard(worker) ?? Number.NEGATIVE_INFINITY;
+  const acted = areShared ? actedAt(view, now, memory) : begun;
+  const isOfOthers = areShared && (heard < begun || heardElsewhere.has(worker));
+  const silent = now - Math.max(begun, heard, heardElsewhere.get(worker) ?? begun, acted);
+  const suspectAfter = isOfOthers ? askedAfter(worker) : SUSPECT_MILLISECONDS;
   // Nearly all are heard, and need no closer look.
-  if (silent < suspectAfter && silentSince === null) return void suspectSince.delete(worker);
+  if (silent < suspectAfter && silentSince === null) return void suspects.delete(worker);
   // Only those that report to the service can fall silent: they have a token.
   const { state } = await workers.state(worker);
   if ((pool === null ? state.tokenSha256 : state.instance?.tokenSha256) === undefined) return;
-  const context = { actor: 'system:silent-workers', requestId: `silence/${worker}` };
   const at = clock.nowText();
-  const since = suspectSince.get(worker);
-  if (silent < suspectAfter && !(isOfOthers && state.isSilent === true)) {
-    suspectSince.delete(worker);
-    // A server that has just begun to lead has not heard it yet.
-    if (heard === undefined || now - heard >= SUSPECT_MILLISECONDS) return;
-    await workers.handle(worker, { type: 'RecordHeard', data: { at } }, context);
+  const suspect = suspects.get(worker);
+  const isHeardHere = now - heard < SUSPECT_MILLISECONDS;
+  if (isHeardHere || (suspect !== undefined && acted > suspect.since)) {
+    suspects.delete(worker);
+    if (!isHeardHere) heardElsewhere.set(worker, now);
+    await workers.handle(worker, { type: 'RecordHeard', data: { at } }, contextOf(worker));
     return;
   }
-  if (state.isSilent !== true && since !== undefined) {
-    suspectSince.delete(worker);
+  if (state.isSilent !== true && suspect !== undefined) {
+    suspects.delete(worker);
     heardElsewhere.set(worker, now);
     return;
   }
-  if (since === undefined) {
-    suspectSince.set(worker, now);
-    await workers.handle(worker, { type: 'RecordSilence', data: { at } }, context);
+  if (suspect === undefined) {
+    if (state.isSilent !== true && silent < suspectAfter) return;
+    suspects.set(worker, { since: now, isProviderAsked: !isOfOthers });
+    await workers.handle(worker, { type: 'RecordSilence', data: { at } }, contextOf(worker));
     if (!isOfOthers) ask();
     return;
   }
-  if (silent < GIVEN_UP_MILLISECONDS || now - since < ANSWER_MILLISECONDS) return;
+  const unanswered = now - suspect.since;
+  if (unanswered < ANSWER_MILLISECONDS) return;
+  if (!suspect.isProviderAsked) {
+    suspects.set(worker, { ...suspect, isProviderAsked: true });
+    ask();
+  }
+  if (areShared ? unanswered >= UNANSWERED_MILLISECONDS : silent >= GIVEN_UP_MILLISECONDS) {
+    await giveUp(view, silent, dependencies);
+    // That it has its task no more is no deed of its own.
+    memory.deeds.delete(worker);
+  }
+}
+
+async function giveUp(
+  { worker, pool, task }: WorkerView,
+  silent: number,
+  { workers, clock }: SilenceDependencies,
+): Promise<void> {
+  const at = clock.nowText();
   const because = `nothing was heard of ${worker} for ${Math.round(silent / 60_000)} min`;
   if (pool !== null) {
     const end = { code: 'silent', because, forced: true, at };
-    await workers.handle(worker, { type: 'RequestTermination', data: end }, context);
+    await workers.handle(worker, { type: 'RequestTermination', data: end }, contextOf(worker));
   } else if (task !== null) {
-    await workers.handle(worker, { type: 'LoseTask', data: { task: task.task, because, at } }, context);
+    await workers.handle(worker, { type: 'LoseTask', data: { task: task.task, because, at } }, contextOf(worker));
   }
+}
+
+/** When the log has told of a worker that it began or ended a task, or was ready. */
+function actedAt({ worker, task, idleSince }: WorkerView, now: number, { begun, deeds }: Memory): number {
+  const what = task === null ? `idles since ${idleSince ?? ''}` : `${task.task} since ${task.startedAt}`;
+  const known = deeds.get(worker);
+  if (known?.what === what) return known.seenAt;
+  const seenAt = known === undefined ? begun : now;
+  deeds.set(worker, { what, seenAt });
+  return seenAt;
+}
+
+/** After which silence other servers are asked of a worker: of each after another time, so that a term does not ask of all in one look. */
+function askedAfter(worker: string): number {
+  const share = createHash('sha256').update(worker).digest().readUInt32BE(0) / 2 ** 32;
+  return ASKED_OF_OTHERS_MILLISECONDS * (1 + share);
+}
+
+function contextOf(worker: string): CommandContext {
+  return { actor: 'system:silent-workers', requestId: `silence/${worker}` };
 }

@@ -90,6 +90,21 @@ async function seen({ views }: TestApplication, worker: string) {
   return { isSilent: view?.silentSince !== null, task: view?.task?.task ?? null, ending: view?.ending?.code ?? null };
 }
 
+async function say(
+  { workers, context }: TestApplication,
+  worker: string,
+  command: Parameters<TestApplication['workers']['handle']>[1],
+): Promise<void> {
+  accepted(await workers.handle(worker, command, context));
+}
+
+/** Lets time pass until something is so, at most so many seconds, and says how many it took. */
+async function until(atMost: number, isSo: () => Promise<boolean>, pass: Scene['pass']): Promise<number> {
+  let passed = 0;
+  for (; passed < atMost && !(await isSo()); passed += 10) await pass(10);
+  return passed;
+}
+
 test('after a minute a worker is suspect and its provider is asked, once; after five it is given up', () =>
   judged(async ({ application, pass, asked }) => {
     const [working, alone] = ['task-of-spot-001', 'task-of-builder'];
@@ -152,40 +167,70 @@ test('a worker that reports every twenty seconds is left alone', () =>
     assert.equal(await seen(application, 'builder'), { isSilent: false, task: 'task-of-builder', ending: null });
   }));
 
-test('where other servers hear of workers too, those that this one has not heard of are judged more slowly', () =>
+test('where other servers hear of workers too, one that none answers for is given up an hour after they were asked, and its provider before', () =>
   judged(async ({ application, pass, hear, asked }) => {
     hear('builder');
-    await pass(330);
+    await pass(1_790);
     assert.equal(await seen(application, 'spot-001'), { isSilent: false, task: 'task-of-spot-001', ending: null });
-    assert.equal(await seen(application, 'builder'), { isSilent: true, task: null, ending: null });
-    await pass(310);
+    assert.equal(await seen(application, 'builder'), { isSilent: true, task: 'task-of-builder', ending: null });
+    assert.is(asked(), 1, 'of the one that this server has heard of');
+    const asks = await until(1_820, async () => (await seen(application, 'spot-001')).isSilent, pass);
+    assert.ok(asks < 1_820, 'of the other one it asks within an hour');
+    await pass(40);
+    assert.is(asked(), 1, 'whoever hears of it has a minute to say so');
+    await pass(3_540);
+    assert.is(asked(), 2);
     assert.equal(await seen(application, 'spot-001'), { isSilent: true, task: 'task-of-spot-001', ending: null });
+    assert.equal(await seen(application, 'builder'), { isSilent: true, task: null, ending: null });
     await pass(50);
     assert.is((await seen(application, 'spot-001')).ending, 'silent', 'it is with no server');
-    assert.is(asked(), 1, 'of the other one the provider was not asked');
+  }, true));
+
+test('a worker whose server does not answer, being away or of an older release, is left its task while it is restarted', () =>
+  judged(async ({ application, pass, hear }) => {
+    for (const worker of ['spot-001', 'builder']) hear(worker);
+    await pass(1_900);
+    assert.equal(await seen(application, 'spot-001'), { isSilent: true, task: 'task-of-spot-001', ending: null });
+    assert.equal(await seen(application, 'builder'), { isSilent: true, task: 'task-of-builder', ending: null });
+    await say(application, 'spot-001', { type: 'RecordHeard', data: { at: application.clock.nowText() } });
+    // What it is told by a worker an older release records as well.
+    const next = { task: 'next', scope: 'debian', expectedSeconds: 600, at: application.clock.nowText() };
+    await say(application, 'builder', { type: 'FinishTask', data: { ...next, task: 'task-of-builder' } });
+    await say(application, 'builder', { type: 'StartTask', data: next });
+    await pass(1_790);
+    assert.equal(await seen(application, 'spot-001'), { isSilent: false, task: 'task-of-spot-001', ending: null });
+    assert.equal(await seen(application, 'builder'), { isSilent: false, task: 'next', ending: null });
+  }, true));
+
+test('other servers are not asked of all workers in one look', () =>
+  judged(async ({ application, pass }) => {
+    const silent = async (): Promise<number> =>
+      [await seen(application, 'spot-001'), await seen(application, 'builder')].filter(({ isSilent }) => isSilent)
+        .length;
+    const first = await until(3_600, async () => (await silent()) > 0, pass);
+    assert.ok(first < 3_600);
+    await pass(20);
+    assert.is(await silent(), 1);
   }, true));
 
 test('a worker that reports to another server from some moment on is left its task, as often as it is asked for', () =>
   judged(async ({ application, pass, hear }) => {
-    const { workers, clock, context } = application;
     /** As a server does that is told something by a worker that the log takes for silent. */
-    const answer = async (): Promise<void> =>
-      void accepted(await workers.handle('spot-001', { type: 'RecordHeard', data: { at: clock.nowText() } }, context));
+    const answer = (): Promise<void> =>
+      say(application, 'spot-001', { type: 'RecordHeard', data: { at: application.clock.nowText() } });
     hear('spot-001');
     await pass(70);
     assert.is((await seen(application, 'spot-001')).isSilent, true);
     await answer();
-    await pass(590);
+    await pass(1_790);
     assert.is((await seen(application, 'spot-001')).isSilent, false, 'it is not asked again and again');
-    await pass(20);
-    assert.is((await seen(application, 'spot-001')).isSilent, true);
+    const asks = await until(1_830, async () => (await seen(application, 'spot-001')).isSilent, pass);
+    assert.ok(asks < 1_830);
     await answer();
-    await pass(400);
-    assert.equal(await seen(application, 'spot-001'), { isSilent: false, task: 'task-of-spot-001', ending: null });
-    // Of itself this server hears again.
     hear('spot-001');
-    await pass(70);
-    assert.is((await seen(application, 'spot-001')).isSilent, true);
+    // Who reports now to this server, now to another is not asked for each time.
+    await pass(300);
+    assert.equal(await seen(application, 'spot-001'), { isSilent: false, task: 'task-of-spot-001', ending: null });
   }, true));
 
 test('a server that has slept gives up nobody before workers could report again', () =>
