@@ -30,6 +30,11 @@ export type OpenedApplication = Readonly<{
 type Served = Pick<Runners, 'aggregates' | 'views' | 'watch' | 'sender'> &
   Readonly<{ reading: Pick<Reading, 'shown'> }>;
 
+/** What may be deleted, and what is used, is decided by views: older ones than the log would decide wrongly. */
+async function caughtUp({ shown }: Served['reading'], store: Pick<EventStore, 'end'>): Promise<void> {
+  if (!(await shown(await store.end()))) throw new ViewsBehind('the views are behind the log');
+}
+
 /** Puts together what use cases work with from the parts of a running server: nothing is opened twice that the server has already. */
 export function openServedApplication(
   config: Config,
@@ -71,10 +76,7 @@ export function openServedApplication(
       const commit = { customerId, regionId, list, reason: 'operator', timeoutMilliseconds } as const;
       return commitNow(commit, context, { customers: aggregates.customers, watch, clock, ids });
     },
-    catchUp: async () => {
-      // What may be deleted, and what is used, is decided by views: older ones than the log would decide wrongly.
-      if (!(await reading.shown(await store.end()))) throw new ViewsBehind('the views are behind the log');
-    },
+    catchUp: () => caughtUp(reading, store),
     close: () => Promise.resolve(),
     sender,
     storeAsStored: () => {

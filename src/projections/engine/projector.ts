@@ -330,7 +330,7 @@ class LogProjector implements Projector {
     if (touched.length > 0) this.#listener?.(touched, position);
   }
 
-  #lowest(placeOf = positionOf): bigint {
+  #lowest(placeOf: (feed: ProjectionTarget) => bigint = positionOf): bigint {
     let least: bigint | undefined;
     for (const feed of this.#feeds) {
       const place = placeOf(feed);
