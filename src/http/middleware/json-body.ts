@@ -13,6 +13,8 @@ const JSON_TYPE =
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
 /** The first wrong fields tell enough; naming them all would let a small request ask for a large answer. */
 const FIELDS_MAX = 100;
+/** The object itself is the first level. */
+const DEPTH_MAX = 64;
 
 /** 415 for a body that does not say that it is JSON. A request without any body goes on and is told what is missing. */
 function requireJson(bytesMax: number): RequestHandler {
@@ -83,12 +85,22 @@ function checked<T>(
   body: unknown,
   known: FieldErrors = {},
 ): Readonly<{ value: T }> | Readonly<{ problem: Problem }> {
-  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
-    return { problem: invalid({ ...known, body: ['must be a JSON object.'] }) };
-  }
+  const wrong = bodyProblem(body);
+  if (wrong !== undefined) return { problem: invalid({ ...known, body: [wrong] }) };
   const parsed = schema.safeParse(body);
   if (!parsed.success) return { problem: invalid(withoutMore(known, fieldErrors(parsed.error.issues))) };
   return Object.keys(known).length > 0 ? { problem: invalid(known) } : { value: parsed.data };
+}
+
+/** What no body may be, whatever its schema. What is nested deeper than anyone needs could be taken now and not be read again later: schemas follow it level by level. */
+export function bodyProblem(body: unknown): string | undefined {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) return 'must be a JSON object.';
+  return isDeeper(body, DEPTH_MAX) ? `must not be nested deeper than ${DEPTH_MAX} levels.` : undefined;
+}
+
+function isDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return levels === 0 || Object.values(value).some((member) => isDeeper(member, levels - 1));
 }
 
 /** What is known of a field already says enough about it. */

@@ -16,14 +16,18 @@ const withApplication = commandApplication(() => readConfig(edgeward.settings), 
 
 type Asked = Readonly<{ status: number; body: unknown }>;
 
-async function ask(path: string, token: string, body?: object): Promise<Asked> {
+function ask(path: string, token: string, body?: object): Promise<Asked> {
+  return askText(path, token, body === undefined ? undefined : JSON.stringify(body));
+}
+
+async function askText(path: string, token: string, body: string | undefined): Promise<Asked> {
   const answer = await fetch(`${url}/api/worker/v1${path}`, {
     method: 'POST',
     headers: {
       authorization: `Bearer ${token}`,
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
     },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    ...(body === undefined ? {} : { body }),
   });
   const text = await answer.text();
   return { status: answer.status, body: text === '' ? undefined : JSON.parse(text) };
@@ -51,6 +55,26 @@ test('an activation token is exchanged once, and neither it nor a made-up one is
   const { worker_token: token } = z.object({ worker_token: z.string() }).parse(first.body);
   assert.is((await ask('/heartbeat', token)).status, 204);
   assert.is((await ask('/heartbeat', `${token.slice(0, -1)}${token.endsWith('A') ? 'B' : 'A'}`)).status, 401);
+});
+
+/** What a worker says of itself, with so many lists in one another. */
+function metadataOf(lists: number): string {
+  return `{"metadata":{"nested":${'['.repeat(lists)}${']'.repeat(lists)}}}`;
+}
+
+test('what a worker says of itself is as deep as can be read again, and no deeper', async () => {
+  const { body } = await ask('/activate', await registered('deep'));
+  const { worker_token: token } = z.object({ worker_token: z.string() }).parse(body);
+  for (const levels of [63, 2_000, 200_000])
+    assert.equal(await askText('/ready', token, metadataOf(levels)), {
+      status: 422,
+      body: {
+        message: 'body: must not be nested deeper than 64 levels.',
+        errors: { body: ['must not be nested deeper than 64 levels.'] },
+      },
+    });
+  assert.is((await askText('/ready', token, metadataOf(62))).status, 204);
+  assert.match(JSON.stringify(await edgeward.json('verify')), '"ok":true');
 });
 
 test('work is taken, and told again until it is finished, which may be told twice', async () => {

@@ -9,7 +9,7 @@ import type { AdminScope } from '../../../events/ip-control/administrator.ts';
 import { isRefusal, type Refusal, refuse } from '../../../kernel/decider.ts';
 import type { Sealed } from '../../../kernel/event.ts';
 import type { Log } from '../../../ports/log.ts';
-import { fieldErrors, jsonBodyUpTo, readJson } from '../../middleware/json-body.ts';
+import { bodyProblem, fieldErrors, jsonBodyUpTo, readJson } from '../../middleware/json-body.ts';
 import { contextOf, principalOf } from '../../middleware/request-context.ts';
 import { type FieldErrors, invalid, type Problem, problems, sendJson, sendProblem } from '../../problems.ts';
 import type { Operation, Route } from '../../route.ts';
@@ -160,8 +160,8 @@ function sentWith(
   if (body !== undefined) {
     const read = readJson(request.body);
     if (read === undefined) return { problem: problems.malformedJson };
-    if (typeof read.sent !== 'object' || read.sent === null || Array.isArray(read.sent))
-      note({ body: ['must be a JSON object.'] });
+    const wrong = bodyProblem(read.sent);
+    if (wrong !== undefined) note({ body: [wrong] });
     else {
       note(read.repeated());
       said = parsed(body.schema, read.sent);
