@@ -6,7 +6,7 @@ import { type Collection, CollectionGone, type ReadModels } from '../../ports/re
 import { type AheadOfLog, findAheadOfLog, isAmong } from './ahead-of-log.ts';
 import { BrokenGenerations } from './broken-generations.ts';
 import { CatchUpTold } from './catch-up-told.ts';
-import { openInUse } from './generation-in-use.ts';
+import { openInUse, requireTurn } from './generation-in-use.ts';
 import { LookedThrough } from './looked-through.ts';
 import { Reopening } from './reopening.ts';
 import { EventsLeftOut, StreamContinuity } from './stream-continuity.ts';
@@ -156,7 +156,10 @@ class LogProjector implements Projector {
     this.#readableFrom = end;
     // Readers that waited go on waiting, for what is opened now.
     earlier.reach(earlierEnd);
-    if (this.#with.writes) await this.#with.readModels.mend();
+    if (this.#with.writes) {
+      requireTurn(this.#with.mayStillWrite);
+      await this.#with.readModels.mend();
+    }
     const names = this.#feeds.map(({ name }) => name);
     const ahead = await findAheadOfLog(names, this.#with);
     if (ahead !== undefined && this.#with.writes) await this.#with.whenAhead?.(ahead);

@@ -15,7 +15,7 @@ export type ViewWriterDependencies = Readonly<{
   log: Log;
   /** `false`: nothing is ever saved. */
   writes: boolean;
-  /** Asked before each save: `false`, nothing is saved any more. */
+  /** Asked before each save: `false`, nothing is saved any more, and no generation is begun. */
   mayStillWrite?: () => boolean;
   /** At most this long until a change is saved (default: 200), */
   flushMilliseconds?: number;
