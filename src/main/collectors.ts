@@ -1,9 +1,11 @@
 import type { Config } from '../config.ts';
 import type { Readiness } from '../http/operations/health.ts';
+import type { Instruments } from '../http/operations/instruments.ts';
 import type { Collector } from '../http/operations/metrics.ts';
 import { commitCollector, restoredCollector, routerCollector } from '../http/operations/router-metrics.ts';
 import {
   lagCollector,
+  poolCollector,
   pendingCollector,
   readinessCollector,
   settingsCollector,
@@ -22,6 +24,7 @@ export function collectorsOf(
   { views, seenRouters, watch, restoring, leads }: Runners,
   readiness: Readiness,
   clock: Clock,
+  { poolIsThere }: Pick<Instruments, 'poolIsThere'>,
 ): readonly Collector[] {
   const settings = {
     quietSeconds: config.quietPeriodMilliseconds / 1000,
@@ -37,6 +40,7 @@ export function collectorsOf(
     whitelistCollector(views.sourceWhitelists),
     webhookCollector(views.webhookBacklog, clock),
     workerCollector(views.workers),
+    poolCollector(views.workerPools, poolIsThere),
     readinessCollector(readiness),
     lagCollector(
       Object.values(views).map(({ name }) => name),

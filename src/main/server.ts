@@ -134,7 +134,7 @@ async function startParts(
     instruments,
     ...(administration.beside === undefined ? {} : { administration: administration.beside }),
   });
-  const collectors = collectorsOf(config, stores, runners, isReady, clock);
+  const collectors = collectorsOf(config, stores, runners, isReady, clock, instruments);
   const metrics = createMetricsServer(instruments.registry, collectors, { clock, log });
   let evidenceRecovery: EvidenceRecovery | undefined;
   let stopping: Promise<void> | undefined;

@@ -25,11 +25,17 @@ const ACCOUNT_EDIT: ReadonlySet<string> = new Set(['login-refused', 'bad-account
 const RETRY_SECONDS_MIN = 30;
 const RETRY_SECONDS_MAX = 900;
 
+/** What must be edited before the next launch after a failure, if anything: trying again would change nothing. */
+export function editAfter(code: string): 'pool' | 'account' | undefined {
+  if (POOL_EDIT.has(code)) return 'pool';
+  return ACCOUNT_EDIT.has(code) ? 'account' : undefined;
+}
+
 /** What the next launch after failures waits for. What no edit would change waits for time. */
 export function awaitedAfter({ code, accountRevision }: LaunchFailures): Awaited {
-  if (code === undefined) return 'time';
-  if (POOL_EDIT.has(code)) return 'pool-edit';
-  return ACCOUNT_EDIT.has(code) && accountRevision !== undefined ? 'account-edit' : 'time';
+  const edit = code === undefined ? undefined : editAfter(code);
+  if (edit === 'pool') return 'pool-edit';
+  return edit === 'account' && accountRevision !== undefined ? 'account-edit' : 'time';
 }
 
 /** Seconds of rest after failures that time may mend: a fixed time by kind, or half a minute that doubles to a quarter of an hour. */

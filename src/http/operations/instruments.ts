@@ -14,7 +14,9 @@ export type Instruments = Readonly<{
   commitCompleted: (labels: Readonly<{ region: string; list: string }>, delaySeconds: number) => void;
   appendEnded: (outcome: (typeof APPEND_OUTCOMES)[number], seconds: number) => void;
   webhookTried: (outcome: 'delivered' | 'failed' | 'given_up') => void;
-  launchEnded: (pool: string, outcome: 'created' | 'failed') => void;
+  launchEnded: (pool: string, outcome: (typeof LAUNCH_OUTCOMES)[number]) => void;
+  /** Launches of a pool are counted from 0 on. */
+  poolIsThere: (pool: string) => void;
 }>;
 
 const REQUEST_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
@@ -22,6 +24,7 @@ const APPEND_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.
 const PUSH_SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 const COMMIT_SECONDS = [1, 5, 15, 30, 60, 120, 180, 300, 600, 1_800, 3_600];
 const APPEND_OUTCOMES = ['success', 'conflict', 'failed'] as const;
+const LAUNCH_OUTCOMES = ['created', 'failed'] as const;
 const WEBHOOK_OUTCOMES = ['delivered', 'failed', 'given_up'] as const;
 
 /** Makes them in a registry of their own, beside what prom-client measures of the process. */
@@ -92,7 +95,12 @@ export function createInstruments(build: Readonly<{ version: string; node: strin
     appendEnded: (outcome, seconds) => appends.observe({ outcome }, seconds),
     webhookTried: (outcome) => webhooks.inc({ outcome }),
     launchEnded: (pool, outcome) => launches.inc({ pool, outcome }),
+    poolIsThere: (pool) => beginLaunchesAtZero(launches, pool),
   };
+}
+
+function beginLaunchesAtZero(launches: Counter<'pool' | 'outcome'>, pool: string): void {
+  for (const outcome of LAUNCH_OUTCOMES) launches.inc({ pool, outcome }, 0);
 }
 
 /** A rate over a counter that begins with its first event misses that event. */

@@ -1,6 +1,7 @@
 import { pendingAddresses } from '../../domain/ip-control/address-ledger.ts';
 import { type WhitelistStatus, whitelistStatus } from '../../domain/ip-control/source-whitelist-ledger.ts';
 import { epochMilliseconds } from '../../domain/instants.ts';
+import { editAfter } from '../../domain/worker-pools/launch-pause.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { EventStore } from '../../ports/event-store.ts';
 import type { ReadModels } from '../../ports/read-models.ts';
@@ -10,6 +11,7 @@ import type { AddressView } from '../../projections/ip-control/address-view.ts';
 import type { RegionView } from '../../projections/ip-control/region-view.ts';
 import type { SourceWhitelistView } from '../../projections/ip-control/source-whitelist-view.ts';
 import type { WebhookBacklogView } from '../../projections/ip-control/webhook-backlog-view.ts';
+import type { WorkerPoolView } from '../../projections/worker-pools/worker-pool-view.ts';
 import type { WorkerView } from '../../projections/worker-pools/worker-view.ts';
 import type { Readiness } from './health.ts';
 import type { Collector, Sample } from './metrics.ts';
@@ -119,6 +121,33 @@ export function workerCollector(workers: Pick<Views<WorkerView>, 'page'>): Colle
       );
     },
   };
+}
+
+type Launching = Pick<WorkerPoolView, 'failure' | 'latestLaunch'>;
+
+/** Which pools launch nothing until a person has edited something. `poolIsThere` hears of each pool: what is counted of it begins at 0. */
+export function poolCollector(pools: Pick<Views<Launching>, 'page'>, poolIsThere: (pool: string) => void): Collector {
+  const name = 'edgeward_pool_waits_for_edit';
+  const help =
+    'Whether the newest launch of the pool failed for what trying again does not change: its specifications, or the login of its provider account.';
+  return {
+    name: 'pools',
+    metrics: [{ name, help, labels: ['pool'] }],
+    read: async () => {
+      const samples: Sample[] = [];
+      for await (const { key: pool, view } of everyView(pools)) {
+        poolIsThere(pool);
+        samples.push({ name, labels: { pool }, value: Number(waitsForEdit(view)) });
+      }
+      return samples;
+    },
+  };
+}
+
+/** A launch that has succeeded since shows that it is mended. */
+function waitsForEdit({ failure, latestLaunch }: Launching): boolean {
+  if (failure === null || editAfter(failure.code) === undefined) return false;
+  return latestLaunch === null || epochMilliseconds(latestLaunch.at) < epochMilliseconds(failure.at);
 }
 
 /** Whether this server is ready, and what keeps it from being so, check by check, as `/readyz` says. */

@@ -11,7 +11,7 @@ import {
   sliceSamples,
   waitingSamples,
 } from '../../../src/http/operations/router-metrics.ts';
-import { pendingCollector } from '../../../src/http/operations/service-metrics.ts';
+import { pendingCollector, poolCollector } from '../../../src/http/operations/service-metrics.ts';
 import { applyToLedger, EMPTY_LEDGER } from '../../../src/domain/ip-control/address-ledger.ts';
 import { assigned, commitRequested, disabled } from '../../commands/ip-control/customer-examples.ts';
 import { createManualClock } from '../../support/manual-clock.ts';
@@ -247,6 +247,28 @@ test('metrics have a port of their own, and are nowhere without one', async () =
   assert.is(elsewhere.statusCode, 404);
   await elsewhere.body.dump();
   await edgeward.remove();
+});
+
+const failed = (code: string) => ({ code, because: 'refused', at: '2026-11-27T10:00:00.000+00:00' });
+const launchedAt = (at: string) => ({ run: 'r1', at });
+
+test('a pool that launches nothing before an edit is told of; its launches are counted from 0 on', async () => {
+  const pools = {
+    fine: { failure: null, latestLaunch: null },
+    waits: { failure: failed('bad-specifications'), latestLaunch: launchedAt('2026-11-27T09:00:00.000+00:00') },
+    'waits-too': { failure: failed('login-refused'), latestLaunch: null },
+    'tries-again': { failure: failed('no-capacity'), latestLaunch: null },
+    mended: { failure: failed('login-refused'), latestLaunch: launchedAt('2026-11-27T11:00:00.000+00:00') },
+  };
+  const page = async () => Object.entries(pools).map(([key, view]) => ({ key, view }));
+  const { registry, poolIsThere, launchEnded } = createInstruments({ version: '1', node: '22' });
+  launchEnded('fine', 'created');
+  const samples = await poolCollector({ page }, poolIsThere).read();
+  const waiting = samples.filter(({ value }) => value === 1).map(({ labels }) => labels['pool']);
+  assert.equal([samples.length, waiting], [5, ['waits', 'waits-too']]);
+  const text = await registry.metrics();
+  assert.match(text, 'edgeward_pool_launches_total{pool="waits",outcome="failed"} 0');
+  assert.match(text, 'edgeward_pool_launches_total{pool="fine",outcome="created"} 1');
 });
 
 test.run();
