@@ -12,13 +12,16 @@ export async function listen(http: Server, host: string, port: number): Promise<
   return urlOf(address);
 }
 
-type Ports = Pick<Config, 'host' | 'port' | 'adminPort' | 'metricsPort'>;
+type Ports = Pick<Config, 'host' | 'port' | 'adminEnabled' | 'adminPort' | 'metricsPort'>;
+
+/** The address is not one of this machine, or the name leads to none. */
+const NO_HOST: ReadonlySet<unknown> = new Set(['EADDRNOTAVAIL', 'ENOTFOUND', 'EAI_AGAIN', 'EINVAL']);
 
 /** That a server can listen where the settings say, before anything else is begun. @throws BadConfig, which names the setting */
-export async function requireFreePorts({ host, port, adminPort, metricsPort }: Ports): Promise<void> {
-  const settings = { PORT: port, ADMIN_PORT: adminPort, METRICS_PORT: metricsPort };
+export async function requireFreePorts({ host, port, adminEnabled, adminPort, metricsPort }: Ports): Promise<void> {
+  const settings = { PORT: port, ADMIN_PORT: adminEnabled ? adminPort : undefined, METRICS_PORT: metricsPort };
   for (const [setting, wanted] of Object.entries(settings)) {
-    if (wanted === undefined || wanted === 0) continue;
+    if (wanted === undefined) continue;
     const attempt = createServer();
     try {
       await listen(attempt, host, wanted);
@@ -27,6 +30,10 @@ export async function requireFreePorts({ host, port, adminPort, metricsPort }: P
       if (why === 'EADDRINUSE')
         throw new BadConfig(
           `bad settings: ${setting}: ${host}:${wanted} is in use by another program; name a free port`,
+        );
+      if (NO_HOST.has(why))
+        throw new BadConfig(
+          `bad settings: HOST: ${host} is no address of this machine (${String(why)}); name one that it has, or 0.0.0.0 for all`,
         );
       if (why === 'EACCES')
         throw new BadConfig(

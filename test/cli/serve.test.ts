@@ -48,6 +48,24 @@ test('a port in use is told by its setting, before the server leads or answers a
   other.close();
 });
 
+test('a port of pages that are not served may be in use', async () => {
+  const other = createServer().listen(0, '127.0.0.1');
+  await once(other, 'listening');
+  const place = other.address();
+  const port = String(typeof place === 'object' && place !== null ? place.port : 0);
+  const serving = await edgeward.spawn(['serve'], { ADMIN_PORT: port, ADMIN_ENABLED: 'false' });
+  await serving.listening();
+  serving.child.kill('SIGINT');
+  assert.is(await serving.ended, 0);
+  other.close();
+});
+
+test('HOST that is no address of this machine is a bad setting', async () => {
+  const serving = await edgeward.spawn(['serve'], { HOST: '192.0.2.1' });
+  assert.is(await serving.ended, 78, serving.out());
+  assert.match(serving.err(), 'edgeward: bad settings: HOST: 192.0.2.1 is no address of this machine');
+});
+
 test('a request in flight is answered before SIGTERM ends the server with 0', async () => {
   const serving = await edgeward.spawn(['serve']);
   const url = await serving.listening();
