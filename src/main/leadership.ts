@@ -138,9 +138,12 @@ class Candidate {
   }
 
   async #readMemoryOnce(term: Term, { isHeld }: Lease): Promise<void> {
-    await term.caughtUp.catch(() => undefined);
-    // A term that ended before has not caught up.
-    if (this.#term !== term) return;
+    const isCaughtUp = await term.caughtUp.then(
+      () => true,
+      () => false,
+    );
+    // A term that ended, or was to end, before has not caught up.
+    if (!isCaughtUp || this.#term !== term) return;
     this.#isReadingMemory = true;
     this.#with.readMemory(isHeld);
   }

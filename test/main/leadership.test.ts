@@ -20,7 +20,7 @@ async function place() {
   const clock = createManualClock();
   const log = createLog({ level: 'silent' });
   const told: string[] = [];
-  const candidate = (name: string, begin: () => void = () => undefined) => {
+  const candidate = (name: string, begin: () => void = () => undefined, until?: 'it stops') => {
     const leases = openSqliteLeases({ directory: folder, label: name });
     let lease: Lease | undefined;
     let term: ReturnType<typeof idleTerm> | undefined;
@@ -31,7 +31,7 @@ async function place() {
       start: async (held) => {
         begin();
         lease = held;
-        term = idleTerm(tell);
+        term = idleTerm(tell, until);
         return term;
       },
       readMemory: () => tell('reads memory'),
@@ -49,13 +49,19 @@ async function place() {
   return { candidate, told, clock, loseLease: () => rmSync(join(folder, `${LEADERS_LEASE}.lease`)), remove };
 }
 
-function idleTerm(tell: (what: string) => void): Term & Readonly<{ fail: (error: Error) => void }> {
+/** `until`: it does not catch up before. */
+function idleTerm(tell: (what: string) => void, until?: 'it stops'): Term & Readonly<{ fail: (error: Error) => void }> {
   const end = new AbortController();
   const ended = new Promise<void>((resolve, reject) => {
     end.signal.addEventListener('abort', () =>
       end.signal.reason instanceof Error ? reject(end.signal.reason) : resolve(),
     );
   });
+  const stops = new AbortController();
+  const stopping = new Promise<void>((_resolve, reject) => {
+    stops.signal.addEventListener('abort', () => reject(stops.signal.reason));
+  });
+  stopping.catch(() => undefined);
   return {
     projector: {
       open: unused,
@@ -69,10 +75,13 @@ function idleTerm(tell: (what: string) => void): Term & Readonly<{ fail: (error:
       onTouched: () => undefined,
     },
     ahead: undefined,
-    caughtUp: Promise.resolve(),
+    caughtUp: until === undefined ? Promise.resolve() : stopping,
     ended,
     stop: async (patience) => {
       tell(`stops within ${patience} ms`);
+      stops.abort(new Error('it stops'));
+      // Duties under way take a while.
+      await new Promise((resolve) => void setImmediate(resolve));
       end.abort('stopped');
     },
     breakOff: async () => tell('breaks off'),
@@ -100,6 +109,16 @@ test('one leads, and hands over when it stops: duties end first', async () => {
   await waitUntil('bob leads', () => bob.leads());
   await bob.stop(0);
   await Promise.all([ann.close(), bob.close()]);
+  await remove();
+});
+
+test('who stops while the views catch up does not read them from memory', async () => {
+  const { candidate, told, remove } = await place();
+  const ann = candidate('ann', undefined, 'it stops');
+  await waitUntil('ann has a term', () => ann.term() !== undefined);
+  await ann.stop(500);
+  assert.equal(told, ['ann stops within 500 ms', 'ann reads the stores', 'ann breaks off']);
+  await ann.close();
   await remove();
 });
 
