@@ -1,3 +1,4 @@
+import { aborted } from '../concurrency/deadline.ts';
 import type { Event } from '../kernel/event.ts';
 import type { Duty, Perform, Process } from '../kernel/process.ts';
 import type { Projection } from '../kernel/projection.ts';
@@ -102,10 +103,13 @@ class ProcessRunner<E extends Event, S extends object, D extends Duty> implement
 
   /** Every open state is asked once at the start; what the log holds by now happened before. */
   async #recall(stop: AbortSignal): Promise<void> {
+    const stopped = aborted(stop).then(() => []);
     for (let tries = 1; !stop.aborted; tries += 1) {
       try {
         this.#sightings.begin(await this.#with.store.end());
-        for (const { key } of await this.#with.states.list()) this.#due.add(key);
+        // States that can't be read for a while need not be waited for by one who stops.
+        const states = await Promise.race([this.#with.states.list(), stopped]);
+        for (const { key } of states) this.#due.add(key);
         return;
       } catch (error) {
         // Views that are behind have been waited for: nothing is gained by coming ever later.

@@ -532,6 +532,17 @@ test('what does not end by itself is broken off; that is no failure', async () =
   assert.equal(payments.lines, []);
 });
 
+test('stopping does not wait for states that can not be read yet', async () => {
+  const gate = gates();
+  const payments = openPayments({ debts: { a: { rent: 0 } }, list: () => gate.pass('list') });
+  await quiet();
+  payments.stop();
+  await payments.ended;
+  gate.open('list');
+  await quiet();
+  assert.equal([payments.begun, payments.lines], [[], []]);
+});
+
 test('a process that is stopped before it starts does nothing', async () => {
   const payments = openPayments({ debts: { a: { rent: 0 } } });
   payments.stop();
