@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
-import { readFile, rename, writeFile } from 'node:fs/promises';
+import { open, readFile, rename } from 'node:fs/promises';
 import { arch, cpus, hostname, release, totalmem } from 'node:os';
+import { dirname } from 'node:path';
 import { setTimeout as rest } from 'node:timers/promises';
 
 /** Work as the service gives it. */
@@ -30,6 +31,8 @@ const WAIT = 'PT30S';
 const ANSWER_MILLISECONDS = 60_000;
 const RETRY_MILLISECONDS_MIN = 500;
 const RETRY_MILLISECONDS_MAX = 30_000;
+/** What is wrong with what was said, whoever is asked. */
+const REFUSED_FOR_GOOD: ReadonlySet<number> = new Set([400, 413, 415, 422]);
 
 /**
  * Reports to the service, takes one piece of work after another, runs it and reports how it ended, until `stop` aborts. A service that is
@@ -119,10 +122,26 @@ async function workerTokenOf(options: AgentOptions): Promise<string> {
   const token: unknown =
     typeof answer === 'object' && answer !== null && 'worker_token' in answer ? answer.worker_token : undefined;
   if (typeof token !== 'string') throw new Error('the service gave no worker token');
-  // A crash in the middle must leave no half of a token: the activation token is worth nothing any more.
-  await writeFile(`${keptFile}.new`, `${token}\n`, { mode: 0o600 });
-  await rename(`${keptFile}.new`, keptFile);
+  await keep(keptFile, `${token}\n`);
   return token;
+}
+
+/** A crash or a power cut in the middle must leave no half of a token: the activation token is worth nothing any more. */
+async function keep(file: string, text: string): Promise<void> {
+  const draft = await open(`${file}.new`, 'w', 0o600);
+  try {
+    await draft.writeFile(text);
+    await draft.sync();
+  } finally {
+    await draft.close();
+  }
+  await rename(`${file}.new`, file);
+  const folder = await open(dirname(file), 'r');
+  try {
+    await folder.sync();
+  } finally {
+    await folder.close();
+  }
 }
 
 async function beat(options: AgentOptions, token: string, ended: AbortSignal): Promise<void> {
@@ -162,6 +181,11 @@ async function insist(options: AgentOptions, token: string, path: string, body: 
       if (answer.status === 204) return undefined;
       // What it says of work that is not this worker's any more is no news for it.
       if (path === '/finish' && (answer.status === 404 || answer.status === 409)) return undefined;
+      // Said again it would be refused again, and no other work would be taken.
+      if (path === '/finish' && REFUSED_FOR_GOOD.has(answer.status)) {
+        options.say(`how the work ended was refused with HTTP ${answer.status}; it is not reported`);
+        return undefined;
+      }
       options.say(`${path} was answered with HTTP ${answer.status}; trying again`);
     } catch (error) {
       if (error instanceof TokenEnded) throw error;
