@@ -53,6 +53,8 @@ export function openReads({ passes, codec, names, progress, places, end, silence
   };
 
   async function* stream(name: string, after: bigint): AsyncGenerator<readonly RecordedEvent[], void, undefined> {
+    // Whoever names a stream of others, or of the server itself, finds none of ours.
+    if (!prefixes.some((prefix) => onServer(name).startsWith(prefix))) return;
     let last = after;
     for await (const page of passes.pages(() => readStreamForwards(onServer(name), last + 1n))) {
       const events = page.map((event) => recordedEvent(event, codec, names));

@@ -92,6 +92,8 @@ test('the streams of others are passed over, by followers, readers and the end o
   stranger(server.log, 'customers-1', 10);
   assert.is(await store.end(), position);
   assert.equal(textsOf(await all(store.readAll(BEGINNING))), ['a']);
+  for (const named of ['order-1', '$stats-127.0.0.1:2113', 'customers-1'])
+    assert.equal(await all(store.read(named)), [], 'nothing of ours has that name');
   const follower = following(store, BEGINNING, 2);
   await waitUntil('the first came', () => follower.seen.length === 1);
   await store.append('region-1', NO_STREAM, notes('region-1', 'b'));
