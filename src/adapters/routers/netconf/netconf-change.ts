@@ -66,9 +66,15 @@ export async function readNames(
 
 /**
  * Makes a list hold what is wanted, under the candidate's lock; whether anything had to be changed. Until the commit is sent a
- * failure means that nothing was changed, after that it says `outcome-unknown` unless the router has answered.
+ * failure means that nothing was changed, after that it says `outcome-unknown` unless the router has answered. `waits` hears of a commit
+ * that the router takes back unless it is confirmed.
  */
-export async function changeList(session: NetconfSession, task: ChangeTask, plan: ChangePlan): Promise<boolean> {
+export async function changeList(
+  session: NetconfSession,
+  task: ChangeTask,
+  plan: ChangePlan,
+  waits: () => void,
+): Promise<boolean> {
   const { list, wanted, signal, anew } = task;
   const held = await readList(session, plan.dialect, list, signal);
   if (isHeld(held, wanted)) {
@@ -82,7 +88,7 @@ export async function changeList(session: NetconfSession, task: ChangeTask, plan
     await send(session, COMMIT, task, plan);
     return true;
   }
-  await commitForAWhile(session, task, plan);
+  await commitForAWhile(session, task, plan, waits);
   await seeThatItIsHeld(session, task, plan);
   await confirmForGood(session, task, plan);
   return true;
@@ -99,9 +105,16 @@ export async function prepareCandidate(session: NetconfSession, task: ChangeTask
   if (validates === 'before-commit') heed(list, await session.call(VALIDATE_CANDIDATE, signal), plan);
 }
 
-/** Puts the candidate in force; the router takes it back unless it is confirmed in time. */
-export function commitForAWhile(session: NetconfSession, task: ChangeTask, plan: ChangePlan): Promise<void> {
-  return send(session, commitForNow(plan.confirmSeconds, persistIdOf(session)), task, plan);
+/** Puts the candidate in force; the router takes it back unless it is confirmed in time: `waits` hears that it is in force. */
+export async function commitForAWhile(
+  session: NetconfSession,
+  task: ChangeTask,
+  plan: ChangePlan,
+  waits: () => void,
+): Promise<void> {
+  const reply = await sent(session, commitForNow(plan.confirmSeconds, persistIdOf(session)), task);
+  waits();
+  heed(task.list, reply, plan);
 }
 
 /** Keeps what was put in force for a while. */
@@ -139,13 +152,15 @@ const REFUSALS: readonly (readonly [tag: string, code: RouterFailureCode])[] = [
   ['too-big', 'too-large'],
 ];
 
-/** From here on an answer that does not come is no failure: the router goes on by itself. */
 async function send(session: NetconfSession, operation: XmlElement, task: ChangeTask, plan: ChangePlan): Promise<void> {
-  const { list, signal } = task;
-  const reply = await session.call(operation, signal).catch((failure: unknown) => {
+  heed(task.list, await sent(session, operation, task), plan);
+}
+
+/** From here on an answer that does not come is no failure: the router goes on by itself. */
+function sent(session: NetconfSession, operation: XmlElement, { list, signal }: ChangeTask): Promise<Reply> {
+  return session.call(operation, signal).catch((failure: unknown) => {
     throw failure instanceof RpcFailure ? refused(list, failure) : unknownOutcome(list, signal, failure);
   });
-  heed(list, reply, plan);
 }
 
 /** Routers answer ok to what they do not know, and then hold something else. */

@@ -55,20 +55,6 @@ export function createNetconfLists(plan: ChangePlan, lock: CandidateLockLimits, 
   /** Whether a commit of the list that was sent from here may wait, and has no name to take it back by. */
   const isInDoubt = ({ capabilities }: NetconfSession, list: string): boolean =>
     capabilities.confirmedCommit === 'session' && doubt.isOf(list);
-  const stepsOf = (session: NetconfSession, task: ChangeTask, before: ChangeSteps['before']): ChangeSteps => {
-    const changes = !isHeld(before, task.wanted);
-    return {
-      before,
-      commit: async (signal) => {
-        if (changes) await doubt.unlessSeen(task.list, () => commitForAWhile(session, { ...task, signal }, plan));
-      },
-      read: (signal) => readList(session, dialect, task.list, signal),
-      confirm: async (signal) => {
-        if (changes) await doubt.unlessSeen(task.list, () => confirmForGood(session, { ...task, signal }, plan));
-        await saves.after(session, { ...task, signal }, changes);
-      },
-    };
-  };
 
   return {
     check: (session, signal) =>
@@ -92,7 +78,12 @@ export function createNetconfLists(plan: ChangePlan, lock: CandidateLockLimits, 
     replace: (session, task) =>
       doubt.unlessSeen(task.list, () =>
         settled(session, task.signal, async () => {
-          const changed = await changeList(session, { ...task, anew: isInDoubt(session, task.list) }, plan);
+          const changed = await changeList(
+            session,
+            { ...task, anew: isInDoubt(session, task.list) },
+            plan,
+            doubt.waitsOn(session, task.list),
+          );
           // The newest commit is kept, and with it all before it.
           if (changed) doubt.end();
           await saves.after(session, task, changed);
@@ -108,10 +99,37 @@ export function createNetconfLists(plan: ChangePlan, lock: CandidateLockLimits, 
       await settled(session, task.signal, async () => {
         const before = await readList(session, dialect, task.list, task.signal);
         if (!isHeld(before, task.wanted)) await prepareCandidate(session, task, plan);
-        const how = await offer(stepsOf(session, task, before));
+        const how = await offer(stepsOf(session, task, before, { plan, doubt, saves }));
         // Leaving with a failure takes back what was not confirmed, and what is in the candidate.
         if (how === 'take back') throw new TakenBack();
       });
+    },
+  };
+}
+
+type Parts = Readonly<{ plan: ChangePlan; doubt: Doubt; saves: ReturnType<typeof createSaves> }>;
+
+function stepsOf(
+  session: NetconfSession,
+  task: ChangeTask,
+  before: ChangeSteps['before'],
+  { plan, doubt, saves }: Parts,
+): ChangeSteps {
+  const changes = !isHeld(before, task.wanted);
+  return {
+    before,
+    commit: async (signal) => {
+      if (!changes) return;
+      const waits = doubt.waitsOn(session, task.list);
+      await doubt.unlessSeen(task.list, () => commitForAWhile(session, { ...task, signal }, plan, waits));
+    },
+    read: (signal) => readList(session, plan.dialect, task.list, signal),
+    confirm: async (signal) => {
+      if (changes) {
+        await doubt.unlessSeen(task.list, () => confirmForGood(session, { ...task, signal }, plan));
+        doubt.end();
+      }
+      await saves.after(session, { ...task, signal }, changes);
     },
   };
 }
@@ -143,6 +161,8 @@ class TakenBack extends Error {
 type Doubt = Readonly<{
   /** Does a work after which there is doubt when its outcome was not seen. */
   unlessSeen: <T>(list: string, work: () => Promise<T>) => Promise<T>;
+  /** A commit of this process waits: without a name the end of its session takes it back, or its time alone, as the router has it. */
+  waitsOn: (session: NetconfSession, list: string) => () => void;
   end: () => void;
   exists: () => boolean;
   /** Whether it was one of this list, by this process: what is shown of others does not hang on it. */
@@ -153,16 +173,18 @@ type Doubt = Readonly<{
 function createDoubt(clock: Clock, milliseconds: number): Doubt {
   let until = clock.monotonicMilliseconds() + milliseconds;
   const lists = new Map<string, number>();
+  const begin = (list: string): void => {
+    until = clock.monotonicMilliseconds() + milliseconds;
+    lists.set(list, until);
+  };
   return {
+    waitsOn: ({ capabilities }, list) => (capabilities.confirmedCommit === 'session' ? () => begin(list) : nothing),
     unlessSeen: async (list, work) => {
       try {
         return await work();
       } catch (failure) {
         const isUnknown = failure instanceof RouterFailure && failure.code === 'outcome-unknown';
-        if (isUnknown) {
-          until = clock.monotonicMilliseconds() + milliseconds;
-          lists.set(list, until);
-        }
+        if (isUnknown) begin(list);
         throw failure;
       }
     },
@@ -174,6 +196,8 @@ function createDoubt(clock: Clock, milliseconds: number): Doubt {
     isOf: (list) => clock.monotonicMilliseconds() < (lists.get(list) ?? Number.NEGATIVE_INFINITY),
   };
 }
+
+function nothing(): void {}
 
 function isLocked(failure: unknown): boolean {
   return failure instanceof RouterFailure && failure.code === 'locked';

@@ -431,6 +431,32 @@ for (const [what, isCommitted, then] of [
   });
 }
 
+netconf(
+  'a prepared change that is taken back where commits that wait have no name: what is shown is no proof until another one is kept',
+  async ({ start }) => {
+    const { driver } = await start({ capabilities: WITHOUT_NAMES });
+    const prepared = await driver.prepare?.(LIST, OLD, never);
+    assert.ok(prepared);
+    await prepared.commit(never);
+    assert.equal(await prepared.read(never), OLD);
+    await prepared.undo();
+    await fails('locked', driver.read(LIST, never));
+    await driver.replace(LIST, OLD, never);
+    assert.equal(await driver.read(LIST, never), OLD);
+  },
+);
+
+netconf('one that is kept there is read at once, and so is one that never was in force', async ({ start }) => {
+  const { driver } = await start({ capabilities: WITHOUT_NAMES });
+  const undone = await driver.prepare?.(LIST, OLD, never);
+  await undone?.undo();
+  assert.is(await driver.read(LIST, never), 'absent');
+  const kept = await driver.prepare?.(LIST, OLD, never);
+  await kept?.commit(never);
+  await kept?.confirm(never);
+  assert.equal(await driver.read(LIST, never), OLD);
+});
+
 netconf('a prepared change whose confirmation the router refuses is taken back', async ({ start }) => {
   const { router, driver } = await start({
     answer: (name) => (name === 'commit' ? refusal('operation-failed', 'no') : undefined),
