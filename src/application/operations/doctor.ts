@@ -50,7 +50,7 @@ async function clockFinding({ store, clock }: Examined): Promise<Finding> {
 async function viewsFinding({ projections }: Examined): Promise<Finding> {
   const late = (await projections.status()).filter(({ behind }) => behind > BEHIND_MAX);
   if (late.length === 0) return { check: 'views', ok: true, about: 'what is saved is near the end of the log' };
-  const about = `far behind the log: ${late.map(({ name, behind }) => `${name} by ${behind} events`).join(', ')}`;
+  const about = `far behind the log: ${late.map(({ name, behind }) => `${name} by ${behind} positions`).join(', ')}`;
   return { check: 'views', ok: false, about, advice: 'is a server running? Otherwise: edgeward projections rebuild' };
 }
 

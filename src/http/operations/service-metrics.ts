@@ -182,7 +182,13 @@ export function lagCollector(
   const name = 'edgeward_projection_lag_events';
   return {
     name: 'projections',
-    metrics: [{ name, help: 'Positions of the log that the saved view has not applied yet.', labels: ['projection'] }],
+    metrics: [
+      {
+        name,
+        help: 'Positions of the log that the saved view has not applied yet: events in an embedded log, bytes in EventStoreDB.',
+        labels: ['projection'],
+      },
+    ],
     read: async () => {
       const [end, standing] = await Promise.all([store.end(), readModels.standing(names)]);
       return names.flatMap((projection): readonly Sample[] => {
