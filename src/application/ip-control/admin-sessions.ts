@@ -69,14 +69,15 @@ export function openSessionsOf(
   return [...sessions.values()].filter(({ until }) => epochMilliseconds(until) > now);
 }
 
-/** A session that runs from now on, once it is opened. */
-export function newSession({ ids, clock }: Pick<Application, 'ids' | 'clock'>): NewSession {
+/** A session that runs from now on, once it is opened: for twelve hours, or, in place of another one, until that would have run out. */
+export function newSession({ ids, clock }: Pick<Application, 'ids' | 'clock'>, until = endFrom(clock)): NewSession {
   const secret = Buffer.from(ids.random(SECRET_BYTES)).toString('base64url');
-  const until = clock
-    .now()
-    .add({ milliseconds: SESSION_MILLISECONDS_MAX })
-    .toString({ smallestUnit: 'millisecond', timeZone: 'UTC' });
   return { secret, session: { sessionId: ids.uuid(), sha256: sessionKey(secret), until } };
+}
+
+function endFrom(clock: Application['clock']): string {
+  const until = clock.now().add({ milliseconds: SESSION_MILLISECONDS_MAX });
+  return until.toString({ smallestUnit: 'millisecond', timeZone: 'UTC' });
 }
 
 /** What a session is found by: the SHA-256 (hex) of its secret. */
@@ -106,13 +107,13 @@ export async function openSession(
   return isRefusal(answer) ? answer : opened;
 }
 
-/** Replaces a session by a new one, as the administrator has shown the password again. */
+/** Replaces a session by a new one, as the administrator has shown the password again; it runs no longer for that. */
 export async function renewSession(
-  { account, sessionId }: Readonly<{ account: string; sessionId: string }>,
+  { account, sessionId, until }: Readonly<{ account: string; sessionId: string; until: string }>,
   context: CommandContext,
   dependencies: Pick<Application, 'administrators' | 'ids' | 'clock'>,
 ): Promise<NewSession | Refusal> {
-  const opened = newSession(dependencies);
+  const opened = newSession(dependencies, until);
   const data = { sessionId, by: opened.session };
   const answer = await dependencies.administrators.handle(
     account,

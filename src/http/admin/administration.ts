@@ -167,8 +167,8 @@ async function handled(
     if (checked === 'wrong') return ask({ [CONFIRMATION]: 'This is not your password.' });
     if ('waitSeconds' in checked)
       return ask({ '': `Too many wrong passwords: wait ${Math.ceil(checked.waitSeconds / 60)} minutes.` });
-    const { sessionId } = loggedIn.session;
-    const renewed = await renewSession({ account: account.name, sessionId }, context, dependencies);
+    const { sessionId, until } = loggedIn.session;
+    const renewed = await renewSession({ account: account.name, sessionId, until }, context, dependencies);
     if (isRefusal(renewed)) return ask({ '': renewed.because });
     await dependencies.shown();
     sessions.keep(request, response, account.name, renewed);

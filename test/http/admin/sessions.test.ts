@@ -211,6 +211,26 @@ sessions(
   },
 );
 
+sessions('a password that is shown again, or changed, makes the session no longer', async ({ opened, client }) => {
+  const ends = async () => {
+    const { state } = await opened.application.administrators.state('ada');
+    return state.exists ? [...state.sessions.values()].map(({ sessionId, until }) => [sessionId, until]) : [];
+  };
+  const [[first, until] = []] = await ends();
+  await opened.clock.advance({ milliseconds: 16 * 60_000 });
+  const form = { name: 'rob', role: 'reviewer', 'confirm-password': OWN_PASSWORD };
+  assert.is((await client.post('/admin/new-account', form)).status, 200);
+  const [[second, newUntil] = []] = await ends();
+  assert.is.not(second, first);
+  assert.is(newUntil, until);
+  const password = 'another password of hers';
+  const change = { current: OWN_PASSWORD, password, again: password };
+  assert.is((await client.post('/admin/account/password', change)).status, 303);
+  const [[third, lastUntil] = []] = await ends();
+  assert.is.not(third, second);
+  assert.is(lastUntil, until);
+});
+
 sessions(
   'an account called new has its page like any other; before, the address leads to the form',
   async (context) => {

@@ -65,8 +65,8 @@ export function ownAccountPages(application: OwnAccountDependencies): readonly P
       path: '/account/second-factor/remove',
       scope: 'own',
       needsFreshPassword: true,
-      handle: async ({ principal, context, goOnIn }) => {
-        const next = newSession(application);
+      handle: async ({ principal, loggedIn, context, goOnIn }) => {
+        const next = newSession(application, loggedIn.session.until);
         const wanted = { name: principal.account, goesOnIn: next.session };
         const removed = await removeSecondFactor(wanted, context, application);
         if (isRefusal(removed)) return notFoundPage(removed.because);
@@ -110,7 +110,7 @@ async function changePassword(ask: PageAsk, application: OwnAccountDependencies)
       return again({ current: `Too many wrong passwords: wait ${Math.ceil(checked.waitSeconds / 60)} minutes.` });
     if (password === current) return again({ password: 'must be another one than now.' });
   }
-  const next = newSession(application);
+  const next = newSession(application, loggedIn.session.until);
   const wanted = { name, password, goesOnIn: next.session, checkedSecretId: account.secretId };
   const refused = await changeOwnPassword(wanted, context, application);
   if (refused !== undefined) return again({ [refused.field ?? '']: refused.because });
@@ -134,12 +134,12 @@ async function secondFactor({ loggedIn }: PageAsk, application: OwnAccountDepend
 }
 
 async function enrol(
-  { form, principal, context, goOnIn }: PageAsk,
+  { form, principal, loggedIn, context, goOnIn }: PageAsk,
   application: OwnAccountDependencies,
 ): Promise<PageAnswer> {
   const { account: name } = principal;
   const [secret, code] = [fieldOf(form, 'secret'), fieldOf(form, 'code')];
-  const next = newSession(application);
+  const next = newSession(application, loggedIn.session.until);
   const enrolled = await enrolSecondFactor({ name, secret, code, goesOnIn: next.session }, context, application);
   if (isRefusal(enrolled)) {
     const errors = { code: enrolled.because };
