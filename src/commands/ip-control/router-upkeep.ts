@@ -11,7 +11,8 @@ export type RouterUpkeepCommand =
   | Command<'RecordRouterDrained', { router: string; removed: readonly string[]; problems: readonly string[] }>
   | Command<'DisableRouter', { router: string }>
   | Command<'EnableRouter', { router: string }>
-  | Command<'RecordRouterCaughtUp', { router: string; lists: number; changed: number }>
+  /** `since`: of the enabling that it was brought up to date after. */
+  | Command<'RecordRouterCaughtUp', { router: string; since: bigint; lists: number; changed: number }>
   | Command<'RequestRouterCheck', { router: string; checkId: string; prune: boolean }>
   | Command<'RecordRouterChecked', { router: string; checkId: string } & RouterCheckResult>
   | Command<
@@ -66,9 +67,12 @@ export function decideRouterUpkeep(command: RouterUpkeepCommand, region: Created
     case 'EnableRouter':
       if (router.phase !== 'disabled') return [];
       return [{ type: 'RouterEnabled', data: { regionId, router: routerName } }];
-    case 'RecordRouterCaughtUp':
-      if (router.phase !== 'catching-up') return [];
-      return [{ type: 'RouterCaughtUp', data: { regionId, ...command.data } }];
+    case 'RecordRouterCaughtUp': {
+      const { since, ...caughtUp } = command.data;
+      // One that was enabled again meanwhile may have lost its lists since.
+      if (router.phase !== 'catching-up' || router.since !== since) return [];
+      return [{ type: 'RouterCaughtUp', data: { regionId, ...caughtUp } }];
+    }
     case 'RequestRouterCheck':
       if (router.checks.has(command.data.checkId)) return [];
       return [{ type: 'RouterCheckRequested', data: { regionId, ...command.data } }];

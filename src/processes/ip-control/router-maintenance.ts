@@ -5,6 +5,7 @@ import { isRefusal } from '../../kernel/decider.ts';
 import type { RecordedEvent } from '../../kernel/event.ts';
 import type { Duty, Perform, Process } from '../../kernel/process.ts';
 import { reconcileRouter, type ReconcileDependencies } from './pushing/reconcile-router.ts';
+import { routerOf } from './pushing/same-router.ts';
 
 /** What is to be done with one router: bring it up to date, and compare it where an operator has asked for that. */
 export type KeepRouterState = Readonly<{
@@ -97,11 +98,13 @@ export function performKeepRouter(dependencies: ReconcileDependencies): Perform<
       await record({ type: 'RecordRouterChecked', data: { router, checkId, ...resultOf(look) } });
       return;
     }
+    const since = (await routerOf(regionId, router, dependencies))?.since;
     const look = await reconcileRouter(regionId, router, 'catch-up', dependencies, signal);
-    if (look === undefined) return;
+    if (look === undefined || since === undefined) return;
     log.info({ regionId, router, ...look }, 'router brought up to date');
     if (!look.isComplete) throw new Error(`router ${router} is not up to date: ${look.problems.join('; ')}`);
-    await record({ type: 'RecordRouterCaughtUp', data: { router, lists: look.lists, changed: look.repaired.length } });
+    const { lists, repaired } = look;
+    await record({ type: 'RecordRouterCaughtUp', data: { router, since, lists, changed: repaired.length } });
     // A commit that has passed it by at the last moment shows now.
     await reconcileRouter(regionId, router, 'drift', dependencies, signal);
   };

@@ -57,13 +57,14 @@ test('a router is disabled once, and enabled once', () => {
 });
 
 test('a router that is being brought up to date can be disabled again; only then is there something to catch up with', () => {
-  const record = { type: 'RecordRouterCaughtUp', data: { router: 'core1', lists: 4, changed: 1 } } as const;
+  const record = { type: 'RecordRouterCaughtUp', data: { router: 'core1', since: 3n, lists: 4, changed: 1 } } as const;
   given(created, added, disabled, enabled).when(record).yields(caughtUp);
   given(created, added, disabled, enabled)
     .when({ type: 'DisableRouter', data: { router: 'core1' } })
     .yields(disabled);
   given(created, added, disabled).when(record).yieldsNothing();
   given(created, added, disabled, enabled, caughtUp).when(record).yieldsNothing();
+  given(created, added, disabled, enabled, disabled, enabled).when(record).yieldsNothing();
 });
 
 test('a router that the region does not have is refused by name', () => {

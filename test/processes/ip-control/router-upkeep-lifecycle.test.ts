@@ -1,10 +1,17 @@
-import { rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { RegionCommand } from '../../../src/commands/ip-control/region.ts';
 import { isRefusal } from '../../../src/kernel/decider.ts';
-import { disable, one, ranges, requestCommit } from '../../commands/ip-control/customer-examples.ts';
+import {
+  assigned,
+  disable,
+  one,
+  ranges,
+  registered,
+  requestCommit,
+} from '../../commands/ip-control/customer-examples.ts';
 import { type DeploymentApplication, foundRegion, openDeploymentApplication } from './deployment-application.ts';
 
 const test = suite<{ application: DeploymentApplication }>('routers beside commits');
@@ -26,6 +33,13 @@ async function askRegion(application: DeploymentApplication, command: RegionComm
 async function deploy(application: DeploymentApplication, commit: string, address: string) {
   await application.ask(disable(one(address)));
   await application.ask(requestCommit(commit, 1, 'operator'));
+}
+
+/** Customer 8 with 198.51.100.0/24 in the region. */
+async function addOther(application: DeploymentApplication): Promise<void> {
+  const data = { ...registered().data, customerId: 8, name: 'Other', listName: 'OTHER' };
+  await application.log.append('directory-main', { type: 'CustomerNameReserved', data });
+  await application.log.append('customer-8', { type: 'CustomerRegistered', data }, assigned(2, '198.51.100.0/24'));
 }
 
 /** What happened in the region after its setting up. */
@@ -243,6 +257,45 @@ test('stopped between two slices, bringing a router up to date goes on after the
   assert.is((await happened(application)).at(-1), 'RouterCaughtUp');
   await processes.stop();
 });
+
+for (const [what, isMoved] of [
+  ['has its lists taken off and is enabled again', false],
+  ['is spoken to at another place', true],
+] as const) {
+  test(`a router that ${what} while it is brought up to date is so only when it has been looked at anew`, async ({
+    application,
+  }) => {
+    const processes = await application.start();
+    await addOther(application);
+    await deploy(application, 'c1', '192.0.2.1');
+    await application.ask(disable(one('198.51.100.1')), 8);
+    await application.ask(requestCommit('c2', 1, 'operator'), 8);
+    await processes.settle();
+    const expected = application.held('core1');
+    await askRegion(application, { type: 'DisableRouter', data: { router: 'core2' } });
+    application.behave('core2', 'late');
+    await askRegion(application, { type: 'EnableRouter', data: { router: 'core2' } });
+    // Which lists there are has been asked, and the first one read.
+    await processes.pass(25);
+    const path = join(application.log.folder, isMoved ? 'core3' : 'core2');
+    if (isMoved) {
+      mkdirSync(path);
+      await askRegion(application, { type: 'ReconfigureRouter', data: { router: 'core2', options: { path } } });
+    } else {
+      await askRegion(application, { type: 'DisableRouter', data: { router: 'core2' } });
+      rmSync(join(path, LIST));
+      await askRegion(application, { type: 'EnableRouter', data: { router: 'core2' } });
+    }
+    for (let second = 0; second < 300 && (await happened(application)).at(-1) !== 'RouterCaughtUp'; second += 1)
+      await processes.pass(1);
+    const [last, held] = [(await happened(application)).at(-1), application.held(isMoved ? 'core3' : 'core2')];
+    application.behave('core2', 'fine');
+    await processes.pass(60);
+    await processes.stop();
+    assert.is(last, 'RouterCaughtUp');
+    assert.equal(held, expected);
+  });
+}
 
 // Drift
 

@@ -154,6 +154,8 @@ class Reconciliation {
     if (this.#purpose === 'prune') await this.#prune(driver);
     await this.#goOn(sliced, driver, stop);
     await this.#save(driver);
+    // A look that has only read says nothing of the router as it is now either.
+    await requireUnchanged(this.#regionId, this.#router, this.#with);
     const left = this.#unowned.filter((list) => !this.#removed.includes(list));
     if (this.#purpose !== 'catch-up')
       await this.#record({ type: 'RecordUnownedLists', data: { router: name, lists: left } });
