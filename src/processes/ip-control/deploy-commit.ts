@@ -19,7 +19,7 @@ import {
   type Memory,
   newMemory,
   passedOver,
-  passedOverEnded,
+  passedOverUnderWay,
   pushToRegion,
   type RegionPush,
   routersOf,
@@ -110,9 +110,28 @@ async function deploy(
   }
   warnOfKept(fields, step.outcomes, log);
   await recordSaving({ regionId, region: names.region, list: name, requestId: duty.id }, step.outcomes, dependencies);
-  await passedOverEnded(push, (await regions.state(regionId)).state, memory);
-  // A router that has been brought up to date meanwhile, or has come to the region, counts as it is now.
-  await record(push, fields, asCounted(step, region, (await regions.state(regionId)).state), dependencies);
+  await record(push, fields, await countedAtLast(push, step, dependencies, memory), dependencies);
+}
+
+/**
+ * A step as it counts now: routers may have been brought up to date meanwhile, or have come to the region. Whoever waits for the commit, and
+ * takes the lists off a router that is passed over by now, must not get them back: pushes to it that are under way are waited for too, in a
+ * step of their own that holds up no newer change.
+ */
+async function countedAtLast(
+  push: RegionPush,
+  step: Step,
+  dependencies: DeployCommitDependencies,
+  memory: Memory,
+): Promise<Step> {
+  const { regionId, step: number } = push.duty.data;
+  const { state } = await dependencies.regions.state(regionId);
+  const counted = asCounted(step, push.region, state);
+  const underWay = passedOverUnderWay(push, state, memory);
+  if (underWay.length === 0 || counted.sliced.length > 0 || counted.late.length > 0) return counted;
+  if (number === 0) return { ...counted, late: underWay.map(({ router }) => router) };
+  await Promise.all(underWay.map(({ over }) => over));
+  return countedAtLast(push, step, dependencies, memory);
 }
 
 /** Says which routers could not save what they hold now, and which of those that could not before have. */

@@ -112,6 +112,26 @@ test('a commit is not over before its push to a router that was disabled meanwhi
   await processes.stop();
 });
 
+test('a router that hangs and is disabled holds up no newer change while its push is waited for', async ({
+  application,
+}) => {
+  application.behave('core2', 'silent');
+  const processes = await application.start();
+  await deploy(application, 'c1', '192.0.2.1');
+  await processes.settle();
+  await askRegion(application, { type: 'DisableRouter', data: { router: 'core2' } });
+  await processes.pass(5);
+  await deploy(application, 'c2', '192.0.2.2');
+  await processes.pass(5);
+  const held = application.held('core1');
+  await processes.pass(120);
+  await processes.stop();
+  assert.equal(held, { [LIST]: ['192.0.2.1/32', '192.0.2.2/32'] });
+  const commits = (await application.history()).filter((type) => type.startsWith('Commit'));
+  const attempt = ['CommitRequested', 'CommitHeldUp'];
+  assert.equal(commits, [...attempt, ...attempt, 'CommitCompleted']);
+});
+
 test('enabled, it is brought up to date at once, without waiting for a commit', async ({ application }) => {
   const processes = await application.start();
   await askRegion(application, { type: 'DisableRouter', data: { router: 'core2' } });

@@ -156,21 +156,17 @@ function listOfRegion(regionId: number, list: string): string {
   return `${regionId}/${list}`;
 }
 
-/**
- * Resolves when no push of a list is under way any more to routers that are passed over by now: whoever waits for its commit, and takes their
- * lists off then, must not get them back.
- */
-export async function passedOverEnded(
+/** The pushes of a list, whichever attempt has begun them, that are under way to routers which are passed over by now. */
+export function passedOverUnderWay(
   { duty, list }: Pick<RegionPush, 'duty' | 'list'>,
   region: RegionState,
   { running }: Memory,
-): Promise<void> {
+): readonly Readonly<{ router: string; over: Promise<void> }>[] {
   const counting = new Set(routersOf(region).flatMap(({ router, phase }) => (phase === 'disabled' ? [] : [router])));
   const pushes = running.get(listOfRegion(duty.data.regionId, list)) ?? new Map<string, Running>();
-  const others = [...pushes].flatMap(([router, { over }]) =>
-    counting.has(router) || over === undefined ? [] : [over],
+  return [...pushes].flatMap(([router, { over }]) =>
+    counting.has(router) || over === undefined ? [] : [{ router, over }],
   );
-  await Promise.all(others);
 }
 
 async function isPassedOver(
