@@ -55,7 +55,7 @@ export const routerOutcome = z.strictObject({
   saved: z.literal(false).optional(),
   /** How it took part where all routers had to: with a change that it held back, or by having its old list put back. */
   together: z.enum(['prepared', 'compensated']).optional(),
-  /** `false`: it is being brought up to date, and the commit does not wait for it. */
+  /** `false`: it is being brought up to date, or was disabled or removed meanwhile: the commit is complete without it. */
   counts: z.literal(false).optional(),
   /** Blocks that it keeps beside what the list is to hold, as the log was restored and does not explain that they should go. */
   kept: z.int().positive().optional(),

@@ -18,11 +18,11 @@ import {
   listKey,
   type Memory,
   newMemory,
-  passedOver,
   passedOverUnderWay,
   pushToRegion,
   type RegionPush,
   routersOf,
+  withPassedOver,
 } from './pushing/push-to-region.ts';
 
 /** One attempt of a commit that was requested and has not been settled. */
@@ -126,7 +126,7 @@ async function countedAtLast(
 ): Promise<Step> {
   const { regionId, step: number } = push.duty.data;
   const { state } = await dependencies.regions.state(regionId);
-  const counted = asCounted(step, push.region, state);
+  const counted = asCounted(withPassedOver(step, push.duty, memory), push.region, state);
   const underWay = passedOverUnderWay(push, state, memory);
   if (underWay.length === 0 || counted.sliced.length > 0 || counted.late.length > 0) return counted;
   if (number === 0) return { ...counted, late: underWay.map(({ router }) => router) };
@@ -232,12 +232,12 @@ function asCounted(step: Step, before: RegionState, region: RegionState): Step {
   };
 }
 
-/** A router that was disabled or removed meanwhile fails no commit. */
+/** A router that was disabled or removed meanwhile fails no commit; what came of a push to it is kept all the same. */
 function countedOutcome(outcome: RouterOutcome, phase: RegionRouter['phase'] | undefined): readonly RouterOutcome[] {
-  if (outcome.result === 'confirmed' && phase !== 'catching-up') return [outcome];
-  if (phase === undefined) return [];
-  if (phase === 'disabled') return [passedOver(outcome)];
-  return [phase === 'enabled' || outcome.result === 'skipped' ? outcome : { ...outcome, counts: false }];
+  const { result } = outcome;
+  if (result === 'skipped') return phase === undefined ? [] : [outcome];
+  const counts = phase === 'enabled' || (result === 'confirmed' && phase !== 'catching-up');
+  return [counts ? outcome : { ...outcome, counts: false }];
 }
 
 /** Routers that count now and were passed over, not there, or others than they are now, when the step began: the next one asks them. */

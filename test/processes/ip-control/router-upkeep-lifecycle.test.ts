@@ -89,8 +89,11 @@ for (const [what, command] of [
     await processes.pass(70);
     const types = (await application.history()).filter((type) => /^Commit(Completed|Failed)$/.test(type));
     assert.equal(types, ['CommitCompleted']);
-    const results = (await outcomesOf(application)).map((outcome) => Object(outcome).result);
-    assert.equal(results, what === 'disabled' ? ['confirmed', 'skipped'] : ['confirmed']);
+    const [, outcome] = await outcomesOf(application);
+    const { milliseconds, because, ...kept } = Object(outcome);
+    assert.equal(kept, { router: 'core2', result: 'failed', untouched: true, counts: false });
+    assert.ok(milliseconds > 0, 'it is told how long it was waited for');
+    assert.match(because, 'timed-out');
     await processes.stop();
   });
 }
@@ -110,6 +113,32 @@ test('a commit is not over before its push to a router that was disabled meanwhi
   await processes.pass(60);
   assert.equal(application.held('core2'), {});
   await processes.stop();
+});
+
+test('what a push has done to a router that is disabled meanwhile is told, though the commit is complete without it', async ({
+  application,
+}) => {
+  application.behave('core1', 'late');
+  application.behave('core2', 'late');
+  const processes = await application.start();
+  await deploy(application, 'c1', '192.0.2.1');
+  await processes.pass(15);
+  application.behave('core2', 'refusing');
+  await processes.pass(10);
+  await askRegion(application, { type: 'DisableRouter', data: { router: 'core2' } });
+  await processes.pass(60);
+  await processes.stop();
+  assert.equal(
+    application.changes.filter((change) => change.startsWith('core2')),
+    [`core2 ${LIST}`],
+  );
+  assert.is((await application.history()).at(-1), 'CommitCompleted');
+  const [, outcome] = await outcomesOf(application);
+  const { router, result, untouched, counts } = Object(outcome);
+  assert.equal(
+    { router, result, untouched, counts },
+    { router: 'core2', result: 'unknown', untouched: false, counts: false },
+  );
 });
 
 test('a router that hangs and is disabled holds up no newer change while its push is waited for', async ({

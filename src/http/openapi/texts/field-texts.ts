@@ -49,7 +49,8 @@ const FIELD_TEXTS: Readonly<Record<string, string>> = {
   completed_at: 'When it was over: an instant with offset; null while it is not.',
   configuration: 'What of it is no secret.',
   count: 'How many instances.',
-  counts: 'False where the router is being brought up to date, and the commit does not wait for it.',
+  counts:
+    'False where the router is being brought up to date, or was disabled or removed meanwhile: the commit is complete without it.',
   created_at: 'When it was made: an instant with offset.',
   created_by: 'Who made it.',
   'adminPatchAssetsAsset.credentials':

@@ -45,6 +45,13 @@ export class AttemptPushes {
     return this.#isOvertaken ? undefined : this.#coalesce(routers);
   }
 
+  /** What has come of the pushes that are over, also to routers that later steps have passed over. */
+  outcomes(): readonly RouterOutcome[] {
+    return [...this.#pushed.values()].flatMap(({ result }) =>
+      result === undefined || isSliced(result) ? [] : [result.outcome],
+    );
+  }
+
   /** One that was configured or enabled again meanwhile has given no outcome yet. */
   #isToBePushed(router: RegionRouter): boolean {
     const known = this.#pushed.get(router.router);

@@ -99,15 +99,30 @@ export function listKey({ data }: DeployCommitDuty): string {
 }
 
 /** The pushes of this attempt; those of an older one of the same list are forgotten. */
-function pushesOf(duty: DeployCommitDuty, { attempts }: Memory): AttemptPushes {
-  const { data } = duty;
-  const key = listKey(duty);
-  const id = `${data.commitSetId}#${data.attempt}`;
-  const known = attempts.get(key);
-  if (known?.id === id && data.step > 0) return known.pushes;
+function pushesOf(duty: DeployCommitDuty, memory: Memory): AttemptPushes {
+  const known = knownPushes(duty, memory);
+  if (known !== undefined && duty.data.step > 0) return known;
   const pushes = new AttemptPushes();
-  attempts.set(key, { id, pushes });
+  memory.attempts.set(listKey(duty), { id: attemptId(duty), pushes });
   return pushes;
+}
+
+function knownPushes(duty: DeployCommitDuty, { attempts }: Memory): AttemptPushes | undefined {
+  const known = attempts.get(listKey(duty));
+  return known?.id === attemptId(duty) ? known.pushes : undefined;
+}
+
+function attemptId({ data }: DeployCommitDuty): string {
+  return `${data.commitSetId}#${data.attempt}`;
+}
+
+/** With what earlier steps of the attempt have found on routers that this one has passed over. */
+export function withPassedOver(step: Step, duty: DeployCommitDuty, memory: Memory): Step {
+  const pushed = step.outcomes.filter(({ result }) => result !== 'skipped');
+  const asked = new Set([...step.late, ...[...pushed, ...step.sliced].map(({ router }) => router)]);
+  const earlier = (knownPushes(duty, memory)?.outcomes() ?? []).filter(({ router }) => !asked.has(router));
+  const known = new Set(earlier.map(({ router }) => router));
+  return { ...step, outcomes: [...step.outcomes.filter(({ router }) => !known.has(router)), ...earlier] };
 }
 
 /** One router's push in its turns, if the attempt is still under way then. */
