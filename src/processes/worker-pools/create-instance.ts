@@ -97,11 +97,10 @@ class Creation {
     }
     const started = await this.#start(run, context);
     tries.areCertain ||= started;
-    const wereCertain = tries.areCertain;
-    tries.areCertain = false;
     const accountRevision = String((await this.#with.assets.state(instance.providerAccount)).revision);
+    const wereCertain = tries.areCertain;
     try {
-      return await this.#ask(run, instance, userData, signal);
+      return await this.#ask(run, instance, userData, tries, signal);
     } catch (error) {
       if (!(error instanceof CloudFailure) || error.kind === 'uncertain') throw error;
       tries.areCertain = wereCertain;
@@ -148,14 +147,24 @@ class Creation {
     return known.find((other) => other.run === run) ?? failure;
   }
 
-  async #ask(marks: Run, instance: Instance, userData: readonly string[], signal: AbortSignal): Promise<CloudInstance> {
+  async #ask(
+    marks: Run,
+    instance: Instance,
+    userData: readonly string[],
+    tries: Tries,
+    signal: AbortSignal,
+  ): Promise<CloudInstance> {
     const { workerPools, withAccount, installation } = this.#with;
     const { record, slots } = (await workerPools.state(marks.pool)).state;
     const request = slots.find(({ run }) => run === marks.run)?.request ?? record;
     if (request === undefined) throw new CloudFailure('rejected', `worker pool ${marks.pool} was deleted`);
     const { specifications } = request;
     const asked = { ...marks, installation: await installation(), specifications, userData };
-    return withAccount(instance, (cloud) => cloud.create(asked, signal));
+    return withAccount(instance, (cloud) => {
+      // Until the provider has answered; what failed before has asked it for nothing.
+      tries.areCertain = false;
+      return cloud.create(asked, signal);
+    });
   }
 
   /** Whether this is the first try that there ever was. */

@@ -6,6 +6,7 @@ import { terminateWorker } from '../../../src/application/worker-pools/workers.t
 import { launchesRest } from '../../../src/commands/worker-pools/pool-state.ts';
 import type { Specifications } from '../../../src/events/worker-pools/specifications.ts';
 import type { CloudFailureCode, InstanceRequest, OpenCloud } from '../../../src/ports/clouds.ts';
+import { StoreUnavailable } from '../../../src/ports/event-store.ts';
 import { openTestApplication, type TestApplication } from '../../support/test-application.ts';
 import { createDummyCloud, type DummyCloud } from '../../support/worker-pools/dummy-cloud.ts';
 import { type InstanceRunner, openInstanceRunner } from '../../support/worker-pools/instance-runner.ts';
@@ -161,6 +162,22 @@ test('a refusal at the first try ends the run at once, as long as it is known th
     await application.clock.advance({ minutes: 6 });
     await after.settle();
     assert.is((await worker(application))?.failure?.code, 'no-capacity');
+  }));
+
+test('a try that a store which was away has kept from the provider makes no launch uncertain', () =>
+  withReservedPlace(async ({ application, cloud }) => {
+    let isAway = false;
+    const state: typeof application.assets.state = (name) =>
+      isAway ? Promise.reject(new StoreUnavailable('the event store is away')) : application.assets.state(name);
+    const runner = openInstanceRunner(application, cloud, { ...application, assets: { ...application.assets, state } });
+    await runner.tryAll();
+    isAway = true;
+    const failures = await runner.tryAll();
+    assert.ok(failures.some((error) => error instanceof StoreUnavailable));
+    isAway = false;
+    cloud.fail({ call: 'create', code: 'no-capacity' });
+    await runner.tryAll();
+    assert.is((await worker(application))?.failure?.code, 'no-capacity', 'it was asked for once');
   }));
 
 test('a throttled call is asked again when its provider allows it, and is no failure', () =>
