@@ -202,8 +202,9 @@ class Dispatcher {
     const expectedSeconds = work.expectedSeconds ?? EXPECTED_SECONDS_DEFAULT;
     const task = { task: work.id, scope: work.scope, expectedSeconds, at: clock.nowText() };
     const taken = await workers.handle(worker, { type: 'StartTask', data: task }, context);
-    if (!isRefusal(taken)) return takenOf(started.state);
-    const back = { worker, because: taken.because, isLost: false, at: clock.nowText() };
+    const given = takenOf(started.state);
+    if (!isRefusal(taken)) return given;
+    const back = { worker, startedAt: given.startedAt, because: taken.because, isLost: false, at: clock.nowText() };
     await workRequests.handle(work.id, { type: 'ReturnWork', data: back }, context);
     return 'worker-takes-none';
   }

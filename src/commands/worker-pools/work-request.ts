@@ -27,8 +27,11 @@ export type WorkRequestState =
 export type WorkRequestCommand =
   | Command<'SubmitWork', Submitted>
   | Command<'StartWork', { worker: string; run: string | null; at: string }>
-  /** `isLost`: it counts as an attempt; otherwise the worker never had it. */
-  | Command<'ReturnWork', { worker: string; because: string; isLost: boolean; at: string }>
+  /**
+   * `startedAt`: of which hand-over this is said, since a worker may be given the same work again; null: it is not known. `isLost`: it counts as
+   * an attempt; otherwise the worker never had it.
+   */
+  | Command<'ReturnWork', { worker: string; startedAt: string | null; because: string; isLost: boolean; at: string }>
   | Command<'FinishWork', { worker: string; outcome: WorkOutcome; because: string | null; at: string }>
   | Command<'CancelWork', { at: string }>;
 
@@ -93,8 +96,9 @@ function decide(command: WorkRequestCommand, state: WorkRequestState): Decision<
       return [{ type: 'WorkRequestStarted', data: { id, worker: taker, run, attempt: attempts + 1, startedAt } }];
     }
     case 'ReturnWork': {
-      const { worker: loser, because, isLost, at } = command.data;
+      const { worker: loser, startedAt, because, isLost, at } = command.data;
       if (state.state !== 'running' || worker !== loser) return [];
+      if (startedAt !== null && startedAt !== state.startedAt) return [];
       if (!isLost || attempts < ATTEMPTS_MAX) {
         const returned = { id, worker: loser, because, returnedAt: at };
         return [{ type: 'WorkRequestReturned', data: isLost ? returned : { ...returned, neverHad: true } }];

@@ -14,8 +14,9 @@ type Watched =
 export type HandOverState = Readonly<{
   id: string;
   worker: string;
-  attempt: number;
   started: Mark;
+  /** As the request's stream has it; absent in what an earlier version has saved. */
+  startedAt?: string;
   /** By the worker's stream. */
   task: 'none' | 'running' | 'finished' | 'lost';
   because: string | null;
@@ -25,7 +26,10 @@ export type HandOverState = Readonly<{
 
 export type HandOverDuty =
   /** Its worker was lost, or never had it: it waits again. */
-  | Duty<'ReturnWork', Readonly<{ id: string; worker: string; because: string; isLost: boolean }>>
+  | Duty<
+      'ReturnWork',
+      Readonly<{ id: string; worker: string; startedAt: string | null; because: string; isLost: boolean }>
+    >
   /** The request has ended, and its worker still counts as busy with it. */
   | Duty<'FinishTask', Readonly<{ id: string; worker: string }>>;
 
@@ -48,17 +52,17 @@ export const returnWork: Process<Watched, HandOverState, HandOverDuty> = {
     event.type === 'TaskStarted' || event.type === 'TaskFinished' ? [event.data.task] : [event.data.id],
   evolve,
   owed: (state, since) => {
-    const { id, worker, attempt, started, task, because, over } = state;
+    const { id, worker, started, startedAt = null, task, because, over } = state;
     if (over !== null) {
       return since(over) < STEP_MILLISECONDS ? [] : [{ type: 'FinishTask', id: `finish/${id}`, data: { id, worker } }];
     }
     if (task === 'lost') {
-      const data = { id, worker, because: because ?? `worker ${worker} was lost`, isLost: true };
-      return [{ type: 'ReturnWork', id: `return/${id}/${attempt}`, data }];
+      const data = { id, worker, startedAt, because: because ?? `worker ${worker} was lost`, isLost: true };
+      return [{ type: 'ReturnWork', id: `return/${id}/${started.position}`, data }];
     }
     if (task !== 'none' || since(started) < STEP_MILLISECONDS) return [];
-    const data = { id, worker, because: `worker ${worker} never had it`, isLost: false };
-    return [{ type: 'ReturnWork', id: `return/${id}/${attempt}`, data }];
+    const data = { id, worker, startedAt, because: `worker ${worker} never had it`, isLost: false };
+    return [{ type: 'ReturnWork', id: `return/${id}/${started.position}`, data }];
   },
   wakesIn: ({ task, started, over }, since) => {
     if (over !== null) return STEP_MILLISECONDS - since(over);
@@ -68,8 +72,8 @@ export const returnWork: Process<Watched, HandOverState, HandOverDuty> = {
 
 function evolve(state: HandOverState | undefined, event: RecordedEvent<Watched>): HandOverState | undefined {
   if (event.type === 'WorkRequestStarted') {
-    const { id, worker, attempt } = event.data;
-    return { id, worker, attempt, started: markOf(event), task: 'none', because: null, over: null };
+    const { id, worker, startedAt } = event.data;
+    return { id, worker, started: markOf(event), startedAt, task: 'none', because: null, over: null };
   }
   if (state === undefined) return undefined;
   switch (event.type) {
@@ -105,12 +109,9 @@ export function performReturnWork({ workRequests, workers, clock }: ReturnWorkDe
     }
     // Between the look and now the worker may have got it after all, or once more.
     if ((await workers.state(worker)).state.task?.task === id) return;
-    const { because, isLost } = data;
-    const answer = await workRequests.handle(
-      id,
-      { type: 'ReturnWork', data: { worker, because, isLost, at } },
-      context,
-    );
+    const { startedAt, because, isLost } = data;
+    const back = { worker, startedAt, because, isLost, at };
+    const answer = await workRequests.handle(id, { type: 'ReturnWork', data: back }, context);
     if (isRefusal(answer)) throw new Error(answer.because);
   };
 }

@@ -155,7 +155,7 @@ test('work whose submission following the log leaves out is given when another s
       const { workRequests, clock, context } = application;
       const [given, at] = [{ worker: 'cheap-001', run: 'run-of-cheap-001' }, clock.nowText()];
       accepted(await workRequests.handle(id, { type: 'StartWork', data: { ...given, at } }, context));
-      const back = { worker: 'cheap-001', because: 'lost', isLost: true, at };
+      const back = { worker: 'cheap-001', startedAt: at, because: 'lost', isLost: true, at };
       accepted(await workRequests.handle(id, { type: 'ReturnWork', data: back }, context));
       assert.is((await take('builder'))?.id, id);
     },

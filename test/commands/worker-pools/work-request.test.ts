@@ -47,8 +47,8 @@ function finish(worker: string, because: string | null = null) {
   return { type: 'FinishWork', data: { worker, outcome, because, at: AT } } as const;
 }
 
-function giveBack(worker: string, isLost: boolean) {
-  return { type: 'ReturnWork', data: { worker, because: 'it was lost', isLost, at: AT } } as const;
+function giveBack(worker: string, isLost: boolean, startedAt: string | null = AT) {
+  return { type: 'ReturnWork', data: { worker, startedAt, because: 'it was lost', isLost, at: AT } } as const;
 }
 
 test('work is submitted once, and has one worker at a time', () => {
@@ -76,6 +76,16 @@ test('lost work waits again, so many times; then it has failed', () => {
     .when(giveBack('b', true))
     .yields(finished(null, `${ATTEMPTS_MAX} workers were lost under it; at last: it was lost`));
   given(submitted, started('b', ATTEMPTS_MAX)).when(giveBack('b', false)).yields(neverHad('b'));
+});
+
+test('what is said of an earlier hand-over to the same worker takes the work from it no more', () => {
+  const before = '2026-11-27T20:49:00.000+00:00';
+  given(submitted, started('a'), neverHad('a'), started('a'))
+    .when(giveBack('a', true, before))
+    .yieldsNothing();
+  given(submitted, started('a'), neverHad('a'), started('a'))
+    .when(giveBack('a', true, null))
+    .yields(returned('a'));
 });
 
 test('what is cancelled is given to no worker, and an outcome that comes later is not kept', () => {

@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert';
 import type { WorkRequestEvent } from '../../../src/events/worker-pools/work-request.ts';
 import type { WorkerEvent } from '../../../src/events/worker-pools/worker.ts';
 import { performReturnWork, returnWork } from '../../../src/processes/worker-pools/return-work.ts';
-import { recordedInOrder, specifyProcess } from '../../specification.ts';
+import { dutiesAfter, recordedInOrder, specifyProcess } from '../../specification.ts';
 import { openTestApplication } from '../../support/test-application.ts';
 import { accepted } from '../../support/worker-pools/records.ts';
 
@@ -34,14 +34,27 @@ function given(...events: readonly Watched[]) {
 test('work whose worker was lost waits again, with the reason', () => {
   given(started, taken, lost)
     .at(AT)
-    .owes({ type: 'ReturnWork', data: { id: 'w1', worker: 'a', because: 'spot', isLost: true } });
+    .owes({ type: 'ReturnWork', data: { id: 'w1', worker: 'a', startedAt: AT, because: 'spot', isLost: true } });
 });
 
 test('work that never reached its worker, since a server died in between, is given back after a while', () => {
   given(started).at(AT).owesNothing();
   given(started)
     .at(MINUTE_LATER)
-    .owes({ type: 'ReturnWork', data: { id: 'w1', worker: 'a', because: 'worker a never had it', isLost: false } });
+    .owes({
+      type: 'ReturnWork',
+      data: { id: 'w1', worker: 'a', startedAt: AT, because: 'worker a never had it', isLost: false },
+    });
+});
+
+test('each hand-over of one work request is given back by a duty of its own, though none of them counted as an attempt', () => {
+  const back: Watched = {
+    type: 'WorkRequestReturned',
+    data: { id: 'w1', worker: 'a', because: 'worker a never had it', returnedAt: AT, neverHad: true },
+  };
+  const owed = (...events: readonly Watched[]) =>
+    dutiesAfter(returnWork, recordedInOrder(events, AT, 1), MINUTE_LATER).map(({ id }) => id);
+  assert.is.not(owed(started)[0], owed(started, back, started)[0]);
 });
 
 test('a worker that still counts as busy with what has ended is freed after a while', () => {
@@ -63,20 +76,24 @@ test('work that its lost worker has been given again meanwhile is left to it', a
     const work = { id: 'w1', scope: 'debian', architecture: 'amd64', pool: null, payload: null } as const;
     const submission = { ...work, expectedSeconds: null, submittedAt: at };
     accepted(await workRequests.handle('w1', { type: 'SubmitWork', data: submission }, context));
-    const give = async (): Promise<void> => {
-      const start = { type: 'StartWork', data: { worker: 'a', run: null, at } } as const;
+    const give = async (startedAt: string): Promise<void> => {
+      const start = { type: 'StartWork', data: { worker: 'a', run: null, at: startedAt } } as const;
       accepted(await workRequests.handle('w1', start, context));
-      await tell({ type: 'StartTask', data: { task: 'w1', scope: 'debian', expectedSeconds: 1, at } });
     };
-    await give();
+    const take = { type: 'StartTask', data: { task: 'w1', scope: 'debian', expectedSeconds: 1, at } } as const;
+    await give(AT);
+    await tell(take);
     await tell({ type: 'LoseTask', data: { task: 'w1', because: 'silent', at } });
     const perform = performReturnWork({ workRequests, workers, clock });
-    const data = { id: 'w1', worker: 'a', because: 'silent', isLost: true };
+    const data = { id: 'w1', worker: 'a', startedAt: AT, because: 'silent', isLost: true };
     const duty = { type: 'ReturnWork', id: 'return/w1/1', data } as const;
     await perform(duty, new AbortController().signal);
     assert.is((await workRequests.state('w1')).state.state, 'waiting');
-    await give();
-    // A duty may be paid twice: its first settling event was not seen yet.
+    await give(MINUTE_LATER);
+    // A duty may be paid twice: its first settling event was not seen yet. The worker is about to have it, and then has it.
+    await perform(duty, new AbortController().signal);
+    assert.is((await workRequests.state('w1')).state.state, 'running');
+    await tell(take);
     await perform(duty, new AbortController().signal);
     assert.is((await workRequests.state('w1')).state.state, 'running');
   } finally {
