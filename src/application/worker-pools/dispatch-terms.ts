@@ -37,8 +37,12 @@ export function dispatchTerms(
   for (const { view } of scopes)
     for (const [pool, { priority }] of Object.entries(view.pools)) priorities.set(keyOf(pool, view.scope), priority);
   return {
-    priorityOf: (pool, scope) =>
-      priorities.get(keyOf(pool, scope)) ?? (instanceWide.get(pool) === true ? 0 : undefined),
+    priorityOf: (pool, scope) => {
+      const isInstanceWide = instanceWide.get(pool);
+      // Of a pool that was deleted its scopes say so later.
+      if (isInstanceWide === undefined) return undefined;
+      return priorities.get(keyOf(pool, scope)) ?? (isInstanceWide ? 0 : undefined);
+    },
     notice: (event) => {
       if (!isOfTerms(event)) return false;
       switch (event.type) {

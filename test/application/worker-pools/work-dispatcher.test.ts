@@ -191,6 +191,18 @@ test('a worker that is being ended is given nothing, and work that it could not 
     assert.is((await take('cheap-001'))?.attempts, 1);
   }));
 
+test('the workers of a pool that was deleted by force are given nothing, before its scopes have it no more', () =>
+  withDispatcher(async ({ application, take, submit }) => {
+    const { workerPools, workRequests, scopes, context } = application;
+    const deletion = { type: 'DeleteWorkerPool', data: { force: true } } as const;
+    accepted(await workerPools.handle('closed', deletion, context));
+    const id = await submit({ scope: 'ubuntu' });
+    assert.is(await take('closed-001', after(200)), undefined);
+    assert.equal((await workRequests.state(id)).revision, 0n, 'it was offered to nobody');
+    assert.ok(JSON.stringify((await scopes.state('ubuntu')).state).includes('closed'), 'the scope has it still');
+    assert.is((await take('cheap-001'))?.id, id);
+  }));
+
 test('a worker that has not said that it is ready, or has had the one task of an ephemeral one, is given nothing', () =>
   withDispatcher(async ({ application, take, submit }) => {
     const { workers, workRequests, clock, context } = application;
