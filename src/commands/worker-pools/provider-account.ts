@@ -1,4 +1,5 @@
 import { epochMilliseconds } from '../../domain/instants.ts';
+import { canonicalJson } from '../../events/hash-chain.ts';
 import { type ProviderAccountEvent, providerAccountEvents } from '../../events/worker-pools/provider-account.ts';
 import type { Command, Decider, Decision } from '../../kernel/decider.ts';
 
@@ -6,8 +7,8 @@ type UnknownEnded = ProviderAccountEvent['data'];
 
 /** What was found at a provider account beside the runs. Plain JSON, so that it is its own snapshot. */
 export type ProviderAccountState = Readonly<{
-  /** Runs whose instances were ended though the run was over, or never known. */
-  endedRuns: readonly string[];
+  /** Instances that were ended though their run was over, or never known: a run may have had several. */
+  ended: readonly string[];
 }>;
 
 export type ProviderAccountCommand = Command<'RecordUnknownInstanceEnded', Omit<UnknownEnded, 'seconds'>>;
@@ -16,19 +17,23 @@ export type ProviderAccountCommand = Command<'RecordUnknownInstanceEnded', Omit<
 export const providerAccountDecider = {
   category: 'providerAccount',
   handles: providerAccountEvents.map(({ type }) => type),
-  initial: { endedRuns: [] } as ProviderAccountState,
-  evolve: ({ endedRuns }: ProviderAccountState, { data }: ProviderAccountEvent): ProviderAccountState => ({
-    endedRuns: [...endedRuns, data.run],
+  initial: { ended: [] } as ProviderAccountState,
+  evolve: ({ ended }: ProviderAccountState, { data }: ProviderAccountEvent): ProviderAccountState => ({
+    ended: [...ended, keyOf(data)],
   }),
-  decide: ({ data }: ProviderAccountCommand, { endedRuns }: ProviderAccountState): Decision<ProviderAccountEvent> => {
-    if (endedRuns.includes(data.run)) return [];
+  decide: ({ data }: ProviderAccountCommand, { ended }: ProviderAccountState): Decision<ProviderAccountEvent> => {
+    if (ended.includes(keyOf(data))) return [];
     const milliseconds = epochMilliseconds(data.endedAt) - epochMilliseconds(data.accountedUntil ?? data.createdAt);
     return [{ type: 'UnknownInstanceEnded', data: { ...data, seconds: Math.max(0, Math.round(milliseconds / 1000)) } }];
   },
   snapshot: {
-    version: 1,
+    version: 2,
     encode: (state: ProviderAccountState): unknown => state,
     decode: (stored: unknown) => stored as ProviderAccountState,
   },
 } as const satisfies Decider<ProviderAccountCommand, ProviderAccountState, ProviderAccountEvent> &
   Readonly<{ handles: readonly ProviderAccountEvent['type'][] }>;
+
+function keyOf({ run, instance }: Pick<UnknownEnded, 'run' | 'instance'>): string {
+  return `${run} ${canonicalJson(instance)}`;
+}

@@ -65,7 +65,7 @@ test('an instance of no run is ended once it is old enough and was seen twice, a
     assert.match(await application.logText(), /"run":"stray","instance":\{.*"seconds":420\}/);
     assert.is(await usedSeconds(application), 420 + 420);
     await runner.sweep();
-    assert.is((await application.providerAccounts.state('hcloud')).state.endedRuns.length, 1);
+    assert.is((await application.providerAccounts.state('hcloud')).state.ended.length, 1);
   }));
 
 test('an instance whose end its provider took for done and did not carry out is ended again, and paid for once', () =>
