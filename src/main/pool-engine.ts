@@ -4,9 +4,10 @@ import { judgeSilence } from '../application/worker-pools/silent-workers.ts';
 import { Ages } from '../concurrency/ages.ts';
 import type { WorkersUrl } from '../domain/worker-pools/workers-url.ts';
 import { canonicalJson } from '../events/hash-chain.ts';
-import { levelOfFailure, ViewsBehind } from '../ports/event-store.ts';
+import { levelOfFailure } from '../ports/event-store.ts';
 import type { ExpectedRun, SweepAccount, SweptAccount } from '../processes/worker-pools/sweep.ts';
 import type { Reached, ServerTools } from './process-wiring.ts';
+import { viewsShow } from './views-show.ts';
 
 export type PoolEngineOptions = Readonly<{
   sweepAccount: SweepAccount;
@@ -20,7 +21,6 @@ export type PoolEngineOptions = Readonly<{
 const SWEEP_MILLISECONDS = 60_000;
 /** What happens together is decided on together. */
 const DECISION_REST_MILLISECONDS = 1_000;
-const REACH_MILLISECONDS = 10_000;
 const RETRY_MILLISECONDS = 1_000;
 /** A decision that could not be made or recorded as a whole is not put off to the next round: what idles costs meanwhile. */
 const DECISION_RETRY_MILLISECONDS = 5_000;
@@ -88,11 +88,6 @@ async function decideOnAndOn(
     await bell.rung(nextIn - DECISION_REST_MILLISECONDS, clock, stop);
   }
   await ringing;
-}
-
-/** Resolves when the views that are kept in memory show all that the log holds by now. */
-async function viewsShow({ store }: Pick<ServerTools, 'store'>, reached: PoolEngineOptions['reached']): Promise<void> {
-  if (!(await reached(await store.end(), REACH_MILLISECONDS))) throw new ViewsBehind('the views are behind the log');
 }
 
 async function decide(tools: ServerTools, ages: Ages, { workersUrl, reached }: PoolEngineOptions): Promise<void> {

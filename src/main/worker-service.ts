@@ -6,12 +6,12 @@ import { DIRECTORY_ID } from '../commands/ip-control/directory.ts';
 import type { WorkerApiDependencies } from '../http/worker/worker-api.ts';
 import { BoundedMap } from '../kernel/bounded-map.ts';
 import type { Clock } from '../ports/clock.ts';
-import { ViewsBehind } from '../ports/event-store.ts';
 import type { Ids } from '../ports/ids.ts';
 import type { Log } from '../ports/log.ts';
 import type { Aggregates, OpenedViews } from './contexts.ts';
 import type { Reached, ServerTools } from './process-wiring.ts';
 import type { Stores } from './stores.ts';
+import { viewsShow } from './views-show.ts';
 
 /** What serves workers, on every server, and what of it the leader's engine goes by. */
 export type WorkerService = Readonly<{
@@ -22,7 +22,6 @@ export type WorkerService = Readonly<{
 }>;
 
 const WORKERS_MAX = 100_000;
-const REACH_MILLISECONDS = 10_000;
 /** As the build has compiled it: beside this file, or, where the sources themselves are run, in what was built of them. */
 const AGENT_PLACES = ['../cli/worker-pools/agent.js', '../../dist/cli/worker-pools/agent.js'];
 
@@ -33,9 +32,7 @@ export function openWorkerService(
   { store, areShared }: Pick<Stores, 'store' | 'areShared'>,
   { clock, ids, log, reached }: Readonly<{ clock: Clock; ids: Ids; log: Log; reached: Reached }>,
 ): WorkerService {
-  const catchUp = async (): Promise<void> => {
-    if (!(await reached(await store.end(), REACH_MILLISECONDS))) throw new ViewsBehind('the views are behind the log');
-  };
+  const catchUp = (): Promise<void> => viewsShow({ store }, reached);
   const dispatcher = openWorkDispatcher({ ...aggregates, store, clock, log, views, catchUp });
   const heardAt = new BoundedMap<string, number>(WORKERS_MAX);
   const heard = (worker: string): void => heardAt.set(worker, clock.monotonicMilliseconds());

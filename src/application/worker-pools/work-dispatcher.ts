@@ -1,6 +1,7 @@
 import type { CommandContext } from '../../commands/aggregate.ts';
 import { refusesTasks } from '../../commands/worker-pools/worker.ts';
 import type { WorkRequestState } from '../../commands/worker-pools/work-request.ts';
+import { aborted } from '../../concurrency/deadline.ts';
 import type { WorkRequestEvent } from '../../events/worker-pools/work-request.ts';
 import { isRefusal } from '../../kernel/decider.ts';
 import { invariant } from '../../kernel/invariant.ts';
@@ -235,12 +236,6 @@ function waitingOf({ isWaiting, ...work }: OpenWork): readonly [string, WaitingW
 
 function contextOf(id: string): CommandContext {
   return { actor: 'system:work-dispatcher', requestId: `work/${id}` };
-}
-
-/** Resolves when the signal aborts. */
-async function aborted(signal: AbortSignal): Promise<void> {
-  if (!signal.aborted)
-    await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
 }
 
 function isWanted(stream: string): boolean {
