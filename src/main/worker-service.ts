@@ -8,6 +8,7 @@ import { BoundedMap } from '../kernel/bounded-map.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Ids } from '../ports/ids.ts';
 import type { Log } from '../ports/log.ts';
+import { openSavedPositions } from '../projections/engine/saved-positions.ts';
 import type { Aggregates, OpenedViews } from './contexts.ts';
 import type { Reached, ServerTools } from './process-wiring.ts';
 import type { Stores } from './stores.ts';
@@ -25,14 +26,17 @@ const WORKERS_MAX = 100_000;
 /** As the build has compiled it: beside this file, or, where the sources themselves are run, in what was built of them. */
 const AGENT_PLACES = ['../cli/worker-pools/agent.js', '../../dist/cli/worker-pools/agent.js'];
 
-/** Opens it; `reached` tells when the views that are read show a position. When workers were heard of is no event: of hundreds of them each says every few seconds that it is there. */
+/** Opens it; `reached` tells when all views that are read show a position. When workers were heard of is no event: of hundreds of them each says every few seconds that it is there. */
 export function openWorkerService(
   aggregates: Aggregates,
   views: OpenedViews,
-  { store, areShared }: Pick<Stores, 'store' | 'areShared'>,
+  { store, readModels, areShared }: Pick<Stores, 'store' | 'readModels' | 'areShared'>,
   { clock, ids, log, reached }: Readonly<{ clock: Clock; ids: Ids; log: Log; reached: Reached }>,
 ): WorkerService {
-  const catchUp = (): Promise<void> => viewsShow({ store }, reached);
+  // A leader of an older version saves no views that have a new form: work is given all the same where it needs none of these.
+  const needed = [views.openWork, views.workerPools, views.scopes];
+  const reachedByNeeded = areShared ? openSavedPositions(needed, { readModels, store, clock }).reached : reached;
+  const catchUp = (): Promise<void> => viewsShow({ store }, reachedByNeeded);
   const dispatcher = openWorkDispatcher({ ...aggregates, store, clock, log, views, catchUp });
   const heardAt = new BoundedMap<string, number>(WORKERS_MAX);
   const heard = (worker: string): void => heardAt.set(worker, clock.monotonicMilliseconds());
