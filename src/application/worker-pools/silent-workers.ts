@@ -117,15 +117,14 @@ async function judge(
     ask();
   }
   if (areShared ? unanswered >= UNANSWERED_MILLISECONDS : silent >= GIVEN_UP_MILLISECONDS) {
-    await giveUp(view, silent, dependencies);
-    // That it has its task no more is no deed of its own.
-    memory.deeds.delete(worker);
+    await giveUp(view, silent, memory, dependencies);
   }
 }
 
 async function giveUp(
   { worker, pool, task }: WorkerView,
   silent: number,
+  { deeds }: Memory,
   { workers, clock }: SilenceDependencies,
 ): Promise<void> {
   const at = clock.nowText();
@@ -135,6 +134,8 @@ async function giveUp(
     await workers.handle(worker, { type: 'RequestTermination', data: end }, contextOf(worker));
   } else if (task !== null) {
     await workers.handle(worker, { type: 'LoseTask', data: { task: task.task, because, at } }, contextOf(worker));
+    // That it has this task no more is no deed of its own.
+    deeds.delete(worker);
   }
 }
 

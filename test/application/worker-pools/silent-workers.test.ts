@@ -184,6 +184,10 @@ test('where other servers hear of workers too, one that none answers for is give
     assert.equal(await seen(application, 'builder'), { isSilent: true, task: null, ending: null });
     await pass(50);
     assert.is((await seen(application, 'spot-001')).ending, 'silent', 'it is with no server');
+    const again = { task: 'again', scope: 'debian', expectedSeconds: 600, at: application.clock.nowText() };
+    await say(application, 'builder', { type: 'StartTask', data: again });
+    await pass(20);
+    assert.equal(await seen(application, 'builder'), { isSilent: false, task: 'again', ending: null });
   }, true));
 
 test('a worker whose server does not answer, being away or of an older release, is left its task while it is restarted', () =>
