@@ -161,6 +161,25 @@ test('a router that hangs and is disabled holds up no newer change while its pus
   assert.equal(commits, [...attempt, ...attempt, 'CommitCompleted']);
 });
 
+test('a list that a commit brings to a router which is drained while it is brought up to date does not stay there', async ({
+  application,
+}) => {
+  const processes = await application.start();
+  await askRegion(application, { type: 'DisableRouter', data: { router: 'core2' } });
+  application.behave('core2', 'late');
+  await askRegion(application, { type: 'EnableRouter', data: { router: 'core2' } });
+  await processes.pass(1);
+  await deploy(application, 'c1', '192.0.2.1');
+  await processes.pass(5);
+  assert.is((await application.history()).at(-1), 'CommitCompleted', 'it does not wait for this router');
+  await askRegion(application, { type: 'RequestRouterDrain', data: { router: 'core2' } });
+  await askRegion(application, { type: 'RecordRouterDrained', data: { router: 'core2', removed: [], problems: [] } });
+  await processes.pass(120);
+  await processes.stop();
+  assert.ok(application.changes.includes(`core2 ${LIST}`), 'the list came after all were taken off');
+  assert.equal(application.held('core2'), {});
+});
+
 test('enabled, it is brought up to date at once, without waiting for a commit', async ({ application }) => {
   const processes = await application.start();
   await askRegion(application, { type: 'DisableRouter', data: { router: 'core2' } });

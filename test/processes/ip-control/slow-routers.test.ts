@@ -251,13 +251,15 @@ test('a router is drained once all pushes to it are over, also those of an attem
   assert.is((await application.history()).at(-1), 'CommitHeldUp');
   const openRouter = createOpenRouter({ secrets: application.secrets, clock: systemClock, ids: systemIds });
   const tools = { ...application, openRouter, clock: application.log.clock };
-  const draining = drainRouter({ router: 'core3' }, { actor: 'admin:test', requestId: 'test' }, tools);
+  const draining = drainRouter({ router: 'core3' }, { actor: 'admin:test', requestId: 'test' }, tools).then(
+    (drained) => ({ drained, changes: [...application.changes] }),
+  );
   await processes.settle();
   await application.ask(disable(one('192.0.2.3')));
   await processes.pass(60);
-  const drained = await draining;
+  const { drained, changes } = await draining;
   assert.not.ok(isRefusal(drained));
-  assert.equal(drained, { region: 'ams', router: 'core3', removed: [LIST], problems: [] });
+  assert.ok(changes.includes(`core3 ${LIST}`), 'its last change was made by then');
   assert.equal(application.held('core3'), {});
   const asked = (await application.history()).filter((type) => type === 'CommitRequested');
   assert.is(asked.length, 2, 'a newer attempt has gone on with it');

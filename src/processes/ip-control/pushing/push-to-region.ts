@@ -18,7 +18,8 @@ import type { DeployCommitDuty } from '../deploy-commit.ts';
 import { listTurn, type KeyedMutex, regionTurn, sliceTurn } from '../../../concurrency/keyed-mutex.ts';
 import type { Tried } from './push-prefix-list.ts';
 import { isSliced, type Pace, pushSlice, pushSliceTogether, type Sliced } from './push-slice.ts';
-import { describeFailure } from './router-calls.ts';
+import { callRouter, describeFailure } from './router-calls.ts';
+import { routerOf } from './same-router.ts';
 import { KnownTexts, type WantedList } from './wanted-list.ts';
 
 export type DeployCommitDependencies = Readonly<{
@@ -145,7 +146,9 @@ function pushInTurn(
     if (before?.result !== undefined && isInVain(before.result)) return before.result;
     if (carriedBy((await customers.state(customerId)).state, data) === undefined) return undefined;
     if (await isPassedOver(regionId, router, dependencies)) return { outcome: passedOver(router) };
-    return pushTo(router, push, dependencies, paceOf(paces, `${regionId}/${router.router}`), signal);
+    const result = await pushTo(router, push, dependencies, paceOf(paces, `${regionId}/${router.router}`), signal);
+    if (isSliced(result) || !result.outcome.untouched) await takeOffDrained(router, push, dependencies, signal);
+    return result;
   };
   const inTurn = (): Promise<Tried | Sliced | undefined> =>
     turns.take(turn, signal, async () => (own.result = await pushed()));
@@ -158,6 +161,24 @@ function pushInTurn(
   own.over = pushing.then(forget, forget);
   pushes.set(router.router, own);
   return pushing;
+}
+
+/** Who drains a router waits for commits, which wait for no router that was being brought up to date: what comes after all was taken off goes again. */
+async function takeOffDrained(
+  { router, driver: kind, options }: RegionRouter,
+  { duty, list }: RegionPush,
+  { regions, driverOf, clock, log, timeoutMilliseconds }: DeployCommitDependencies,
+  signal: AbortSignal,
+): Promise<void> {
+  const { regionId } = duty.data;
+  if ((await routerOf(regionId, router, { regions }))?.isDrained !== true) return;
+  try {
+    const driver = driverOf(regionId, { name: router, driver: kind, options });
+    await callRouter((within) => driver.remove(list, within), timeoutMilliseconds, clock, signal);
+  } catch (error) {
+    const fields = { regionId, router, list, because: describeFailure(error) };
+    log.warn(fields, 'a list came to a router that was drained meanwhile, and could not be taken off again');
+  }
 }
 
 function pushesOfList(regionId: number, list: string, running: Memory['running']): Map<string, Running> {
