@@ -1,11 +1,11 @@
 import type { LookUpSeen, SeenRouter } from '../http/operations/router-metrics.ts';
-import { Temporal } from '@js-temporal/polyfill';
 import {
   keepRouterSightings,
   readRouterSightings,
   type RouterSightings,
   sightingKey,
 } from '../application/ip-control/router-sightings.ts';
+import { epochMilliseconds } from '../domain/instants.ts';
 import type { Clock } from '../ports/clock.ts';
 import { type RouterDriver, RouterFailure, type RouterFailureCode, type RouterSettings } from '../ports/routers.ts';
 import type { Log } from '../ports/log.ts';
@@ -96,7 +96,7 @@ export function seeRouters(
 
 function seenAtOf(kept: RouterSightings, key: string): number | undefined {
   const seenAt = kept.get(key)?.seenAt ?? undefined;
-  return seenAt === undefined ? undefined : Temporal.Instant.from(seenAt).epochMilliseconds;
+  return seenAt === undefined ? undefined : epochMilliseconds(seenAt);
 }
 
 /** A driver that can't be opened, as an option of it is wrong, tells as much as one that fails. */

@@ -6,7 +6,8 @@ import type { Lease } from '../ports/leases.ts';
 import type { Log } from '../ports/log.ts';
 import type { ReadModels } from '../ports/read-models.ts';
 import type { AheadOfLog } from '../projections/engine/ahead-of-log.ts';
-import { type ProjectionTarget, openProjector, type Projector } from '../projections/engine/projector.ts';
+import type { ProjectionTarget } from '../projections/engine/fed-views.ts';
+import { openProjector, type Projector } from '../projections/engine/projector.ts';
 import type { WiredProcess } from './process-wiring.ts';
 
 /** The time in which this server, as the only one, keeps the views and runs the processes. */

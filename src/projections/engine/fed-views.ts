@@ -54,3 +54,6 @@ export type ViewCache<V extends object> = Views<V> &
     unsaved: () => void;
     unsavedCount: () => number;
   }>;
+
+/** What the projector needs of a view cache, whatever its views are. */
+export type ProjectionTarget = Omit<ViewCache<object>, 'get' | 'list' | 'page'>;

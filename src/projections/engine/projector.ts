@@ -1,18 +1,19 @@
 import type { RecordedEvent } from '../../kernel/event.ts';
 import type { Clock } from '../../ports/clock.ts';
-import { type Anchor, BEGINNING, type EventStore, StoreUnavailable, ViewsBehind } from '../../ports/event-store.ts';
+import { BEGINNING, type EventStore, StoreUnavailable, ViewsBehind } from '../../ports/event-store.ts';
 import type { Log } from '../../ports/log.ts';
 import { type Collection, CollectionGone, type ReadModels } from '../../ports/read-models.ts';
 import { type AheadOfLog, findAheadOfLog, isAmong } from './ahead-of-log.ts';
 import { BrokenGenerations } from './broken-generations.ts';
 import { CatchUpTold } from './catch-up-told.ts';
 import { openInUse, requireTurn } from './generation-in-use.ts';
+import { anchorOf, lowest } from './places.ts';
 import { LookedThrough } from './looked-through.ts';
 import { Reopening } from './reopening.ts';
 import { EventsLeftOut, StreamContinuity } from './stream-continuity.ts';
 import { type PositionWaiters, openPositionWaiters } from '../../concurrency/position-waiters.ts';
 import { ViewWriter, type ViewWriterDependencies } from './view-writer.ts';
-import type { ProjectionFeeder, ViewCache } from './fed-views.ts';
+import type { ProjectionFeeder, ProjectionTarget } from './fed-views.ts';
 
 /** Tells that the views of these keys of one view cache changed. */
 export type Touched = Readonly<{ viewCache: string; keys: readonly string[] }>;
@@ -177,8 +178,8 @@ class LogProjector implements Projector {
     }
     this.#isOpen = true;
     this.#leftOut = undefined;
-    this.#continuity.begin(this.#lowest((feed) => feed.lastPassed()));
-    this.#reach(this.#lowest());
+    this.#continuity.begin(lowest(this.#feeds, (feed) => feed.lastPassed()));
+    this.#reach(lowest(this.#feeds));
     return ahead;
   }
 
@@ -237,7 +238,7 @@ class LogProjector implements Projector {
       };
       this.#isFollowing = true;
       this.#viewWriter.lookOn(signal);
-      for await (const page of this.#with.store.follow(this.#lowest(), signal, told)) {
+      for await (const page of this.#with.store.follow(lowest(this.#feeds), signal, told)) {
         await this.#take(page);
         this.#viewWriter.saveSoon(signal);
       }
@@ -270,7 +271,7 @@ class LogProjector implements Projector {
     // A command has its own way to show how far it is.
     const told = signal && new CatchUpTold(end, this.#with);
     this.#viewWriter.isCatchingUp = true;
-    for await (const page of this.#with.store.readAll(this.#lowest())) {
+    for await (const page of this.#with.store.readAll(lowest(this.#feeds))) {
       if (signal?.aborted === true) return;
       await this.#take(page);
       if (this.#viewWriter.isUnsavedFor(catchUpFlushMilliseconds)) await this.#viewWriter.save();
@@ -331,15 +332,6 @@ class LogProjector implements Projector {
       if (keys.length > 0) touched.push({ viewCache: feed.name, keys });
     }
     if (touched.length > 0) this.#listener?.(touched, position);
-  }
-
-  #lowest(placeOf: (feed: ProjectionTarget) => bigint = positionOf): bigint {
-    let least: bigint | undefined;
-    for (const feed of this.#feeds) {
-      const place = placeOf(feed);
-      if (least === undefined || place < least) least = place;
-    }
-    return least ?? BEGINNING;
   }
 
   #reach(position: bigint): void {
@@ -404,14 +396,3 @@ class LogProjector implements Projector {
     if (this.#round === undefined) await this.catchUp();
   }
 }
-
-function positionOf(feed: Pick<ProjectionTarget, 'position'>): bigint {
-  return feed.position();
-}
-
-function anchorOf({ stream, revision, position, metadata: { hash } }: RecordedEvent): Anchor {
-  return { stream, revision, position, hash };
-}
-
-/** What the projector needs of a view cache, whatever its views are. */
-export type ProjectionTarget = Omit<ViewCache<object>, 'get' | 'list' | 'page'>;

@@ -1,6 +1,7 @@
 import { findAheadOfLog } from './ahead-of-log.ts';
 import { EventsLeftOut } from './stream-continuity.ts';
-import { type ProjectionTarget, openProjector, type Projector, type ProjectorDependencies } from './projector.ts';
+import type { ProjectionTarget } from './fed-views.ts';
+import { openProjector, type Projector, type ProjectorDependencies } from './projector.ts';
 
 /** Reading the log takes a while, in which it grows: it is read again as often as this, ever less of it. */
 const ROUNDS_MAX = 10;

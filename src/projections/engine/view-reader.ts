@@ -1,7 +1,7 @@
 import type { Event } from '../../kernel/event.ts';
 import type { Projection } from '../../kernel/projection.ts';
 import { type StoredViewsDependencies, storedViewsOf } from './stored-views.ts';
-import type { ProjectionTarget } from './projector.ts';
+import type { ProjectionTarget } from './fed-views.ts';
 import type { Views } from './keyed-views.ts';
 import { type ViewCache, viewCacheOf } from './view-cache.ts';
 

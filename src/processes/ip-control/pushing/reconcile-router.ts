@@ -1,4 +1,3 @@
-import { RangeSet } from '../../../addresses/range-set.ts';
 import type { Aggregate } from '../../../commands/aggregate.ts';
 import type { CustomerState } from '../../../commands/ip-control/customer-state.ts';
 import type { CustomerCommand } from '../../../commands/ip-control/customer.ts';
@@ -21,7 +20,6 @@ import type { RouterCheckResult } from '../../../events/ip-control/router-upkeep
 import type { RouterOutcome } from '../../../events/ip-control/vocabulary.ts';
 import { isRefusal } from '../../../kernel/decider.ts';
 import type { Clock } from '../../../ports/clock.ts';
-import { AppendTooLarge } from '../../../ports/event-store.ts';
 import type { Ids } from '../../../ports/ids.ts';
 import type { Log } from '../../../ports/log.ts';
 import {
@@ -42,6 +40,7 @@ import {
   isUnreadable,
   callRouter,
 } from './router-calls.ts';
+import { recordKept } from './record-kept.ts';
 import { requireUnchanged, RouterChanged, routerOf } from './same-router.ts';
 import { WantedList } from './wanted-list.ts';
 
@@ -296,24 +295,9 @@ class Reconciliation {
     if (target === undefined || 'problem' in target) return wanted;
     const fields = { regionId: this.#regionId, router: this.#router.router, list, kept: target.kept.length };
     if (target.kept.length > 0) this.#with.log.warn(fields, KEPT);
-    if (owner.kind === 'BLACKHOLE') await this.#recordKept(owner, addressesOf(target.kept));
+    if (owner.kind === 'BLACKHOLE')
+      await recordKept(owner.customerId, this.#regionId, this.#router.router, addressesOf(target.kept), this.#with);
     return target.prefixes;
-  }
-
-  /** So that its customer can enable what the log has as enabled already; in parts where that is more than the store takes at once. */
-  async #recordKept(owner: OwnedList, kept: RangeSet, isMore = false): Promise<void> {
-    const data = { regionId: this.#regionId, router: this.#router.router, set: kept, isMore };
-    const context = { actor: 'system:drift', requestId: this.#with.ids.uuid() };
-    try {
-      const answer = await this.#with.customers.handle(owner.customerId, { type: 'RecordKept', data }, context);
-      if (isRefusal(answer) && answer.refused !== 'customer-not-found')
-        throw new Error(`what ${this.#router.router} keeps could not be recorded: ${answer.because}`);
-    } catch (error) {
-      if (!(error instanceof AppendTooLarge) || kept.rangeCount < 2) throw error;
-      const half = RangeSet.from([...kept.ranges()].slice(kept.rangeCount / 2));
-      await this.#recordKept(owner, kept.difference(half), isMore);
-      await this.#recordKept(owner, half, true);
-    }
   }
 
   #keeping({ customerId, kind }: OwnedList): Promise<Keeping | undefined> {
