@@ -139,6 +139,7 @@ export const EXIT_OF_REFUSAL: Readonly<Record<string, number>> = {
   'administrator-disabled': EXIT.conflict,
   'asset-in-use': EXIT.conflict,
   'administrator-exists': EXIT.conflict,
+  'customer-disabled': EXIT.conflict,
   'customer-in-use': EXIT.conflict,
   'log-restored': EXIT.conflict,
   'region-in-use': EXIT.conflict,

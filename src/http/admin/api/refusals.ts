@@ -31,6 +31,7 @@ export const STATUS_OF_ADMIN_REFUSAL: Readonly<Record<string, number>> = {
   'administrator-exists': 409,
   'asset-in-use': 409,
   'asset-name-taken': 409,
+  'customer-disabled': 409,
   'customer-in-use': 409,
   'customer-name-taken': 409,
   'evidence-altered': 409,
