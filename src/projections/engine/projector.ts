@@ -207,9 +207,10 @@ class LogProjector implements Projector {
     signal.addEventListener('abort', stop);
     try {
       do {
-        this.#round = new AbortController();
+        const round = (this.#round = new AbortController());
         if (signal.aborted) stop();
-        await this.#readLog(this.#round.signal);
+        // However a reading ends, what was begun for it ends with it.
+        await this.#readLog(round.signal).finally(() => round.abort());
         if (this.#isGone) await this.#openAgain();
       } while (!signal.aborted);
       await this.#viewWriter.saveLast();
