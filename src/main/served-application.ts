@@ -11,11 +11,12 @@ import type { Config } from '../config.ts';
 import { workersUrlOf } from '../domain/worker-pools/workers-url.ts';
 import { asStored } from '../events/codec.ts';
 import { isCustomerEvent } from '../events/ip-control/customer.ts';
-import { type EventStore, ViewsBehind } from '../ports/event-store.ts';
+import type { EventStore } from '../ports/event-store.ts';
 import type { Log } from '../ports/log.ts';
 import { projectionsOf, projectionStatus } from './application.ts';
 import { EVENT_CATALOGUE, openAggregates } from './contexts.ts';
 import type { Reading } from './reading.ts';
+import { viewsShow } from './views-show.ts';
 import { openRouterChecks } from './router-checks.ts';
 import type { Runners } from './runners.ts';
 import { codec, openEventStore, type Stores } from './stores.ts';
@@ -29,11 +30,6 @@ export type OpenedApplication = Readonly<{
 
 type Served = Pick<Runners, 'aggregates' | 'views' | 'watch' | 'sender'> &
   Readonly<{ reading: Pick<Reading, 'shown'> }>;
-
-/** What may be deleted, and what is used, is decided by views: older ones than the log would decide wrongly. */
-async function caughtUp({ shown }: Served['reading'], store: Pick<EventStore, 'end'>): Promise<void> {
-  if (!(await shown(await store.end()))) throw new ViewsBehind('the views are behind the log');
-}
 
 /** Puts together what use cases work with from the parts of a running server: nothing is opened twice that the server has already. */
 export function openServedApplication(
@@ -76,7 +72,8 @@ export function openServedApplication(
       const commit = { customerId, regionId, list, reason: 'operator', timeoutMilliseconds } as const;
       return commitNow(commit, context, { customers: aggregates.customers, watch, clock, ids });
     },
-    catchUp: () => caughtUp(reading, store),
+    // What may be deleted, and what is used, is decided by views: older ones than the log would decide wrongly.
+    catchUp: () => viewsShow({ store }, reading.shown),
     close: () => Promise.resolve(),
     sender,
     storeAsStored: () => {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { CommandContext } from '../../commands/aggregate.ts';
 import type { AdministratorAccount, AdminSession } from '../../commands/ip-control/administrator-state.ts';
-import { epochMilliseconds } from '../../domain/instants.ts';
+import { epochMilliseconds, writtenText } from '../../domain/instants.ts';
 import { SESSION_MILLISECONDS_MAX } from '../../domain/ip-control/admin-roles.ts';
 import type { SecondFactorShown, SessionEnd } from '../../events/ip-control/administrator.ts';
 import { isRefusal, type Refusal, refuse } from '../../kernel/decider.ts';
@@ -76,8 +76,7 @@ export function newSession({ ids, clock }: Pick<Application, 'ids' | 'clock'>, u
 }
 
 function endFrom(clock: Application['clock']): string {
-  const until = clock.now().add({ milliseconds: SESSION_MILLISECONDS_MAX });
-  return until.toString({ smallestUnit: 'millisecond', timeZone: 'UTC' });
+  return writtenText(clock.now().add({ milliseconds: SESSION_MILLISECONDS_MAX }));
 }
 
 /** What a session is found by: the SHA-256 (hex) of its secret. */

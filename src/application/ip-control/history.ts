@@ -132,6 +132,16 @@ export async function findEvent(
   return undefined;
 }
 
+const POSITION = /^\d{1,19}$/;
+const POSITION_MAX = 2n ** 63n - 1n;
+
+/** A position of a log; undefined for any other text. */
+export function positionNamed(text: string): bigint | undefined {
+  if (!POSITION.test(text)) return undefined;
+  const position = BigInt(text);
+  return position <= POSITION_MAX ? position : undefined;
+}
+
 /** An instant with an offset; undefined for any other text. */
 export function instantNamed(text: string): Temporal.Instant | undefined {
   try {

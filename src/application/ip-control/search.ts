@@ -9,7 +9,7 @@ import { prefixListName } from '../../events/ip-control/vocabulary.ts';
 import type { Application } from '../application.ts';
 import type { WhitelistRequestView } from '../../projections/ip-control/source-whitelist-request-view.ts';
 import { type CustomerName, customerNames, removedCustomers } from './customer-lists.ts';
-import { showEvent } from './history.ts';
+import { positionNamed, showEvent } from './history.ts';
 import { isInUse, type ReviewStage, reviewStage } from './review-queue.ts';
 
 export type SearchDependencies = Pick<Application, 'directory' | 'store'> &
@@ -66,7 +66,6 @@ export type SearchHits = Readonly<{
 const HITS_MAX = 100;
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-const POSITION = /^\d{1,18}$/;
 const BEGINNING_OF_TOKEN = /^edw_[\w-]{6}/;
 
 /**
@@ -86,7 +85,7 @@ export async function search(text: string, application: SearchDependencies): Pro
   const [customers, things, events] = await Promise.all([
     customerNames(list, application),
     named(text, application),
-    POSITION.test(text) ? eventAt(BigInt(text), application) : [],
+    eventAt(text, application),
   ]);
   return { customers: customers.slice(0, HITS_MAX), subnets: [], things: [...things, ...events] };
 }
@@ -138,9 +137,12 @@ async function named(text: string, { views }: SearchDependencies): Promise<reado
   return found.flatMap((things) => things.filter(isMeant).slice(0, HITS_MAX));
 }
 
-async function eventAt(position: bigint, application: SearchDependencies): Promise<readonly FoundThing[]> {
-  const event = await showEvent(position, application);
-  return event === undefined ? [] : [{ kind: 'event', position, name: `${position} ${event.type}` }];
+async function eventAt(text: string, application: SearchDependencies): Promise<readonly FoundThing[]> {
+  const position = positionNamed(text);
+  const event = position === undefined ? undefined : await showEvent(position, application);
+  return event === undefined
+    ? []
+    : [{ kind: 'event', position: event.position, name: `${event.position} ${event.type}` }];
 }
 
 /** The addresses that a text names: one, or a CIDR; undefined for any other text. */

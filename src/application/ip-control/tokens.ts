@@ -4,6 +4,7 @@ import { isAddressProblem } from '../../addresses/address-problem.ts';
 import { formatCidr, parseCidr } from '../../addresses/cidr.ts';
 import type { CommandContext } from '../../commands/aggregate.ts';
 import type { ApiToken, Registered } from '../../commands/ip-control/customer-state.ts';
+import { writtenText } from '../../domain/instants.ts';
 import { isRefusal, type Refusal, refuse } from '../../kernel/decider.ts';
 import type { TokenView } from '../../projections/ip-control/token-view.ts';
 import type { Application } from '../application.ts';
@@ -66,7 +67,7 @@ function expiryOf(text: string, now: Temporal.Instant): string | Refusal {
     return badExpiry('must be an instant with an offset, or a duration, such as P90D.');
   }
   if (expires.epochMilliseconds <= now.epochMilliseconds) return badExpiry('must be in the future.');
-  return expires.toString({ fractionalSecondDigits: 3, timeZoneName: 'never' });
+  return writtenText(expires.toInstant());
 }
 
 function badExpiry(because: string): Refusal {

@@ -2,6 +2,7 @@ import { Temporal } from '@js-temporal/polyfill';
 import type { CommandContext } from '../../commands/aggregate.ts';
 import type { Registered } from '../../commands/ip-control/customer-state.ts';
 import { retireWebhookSecret } from '../../commands/ip-control/retire-webhook-secret.ts';
+import { writtenText } from '../../domain/instants.ts';
 import { isRefusal, type Refusal } from '../../kernel/decider.ts';
 import type { Application } from '../application.ts';
 
@@ -77,5 +78,5 @@ async function retire(
 }
 
 function later(at: string, seconds: number): string {
-  return Temporal.Instant.from(at).add({ seconds }).toString({ smallestUnit: 'millisecond', timeZone: 'UTC' });
+  return writtenText(Temporal.Instant.from(at).add({ seconds }));
 }

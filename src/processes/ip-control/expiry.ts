@@ -13,7 +13,7 @@ import { isRefusal } from '../../kernel/decider.ts';
 import type { RecordedEvent } from '../../kernel/event.ts';
 import { type Duty, type Mark, markOf, type Perform, type Process, type Since } from '../../kernel/process.ts';
 import { streamId } from '../../kernel/stream-name.ts';
-import { AppendTooLarge } from '../../ports/event-store.ts';
+import { inParts } from './in-parts.ts';
 
 /** What one call has said: when addresses are enabled by themselves, and how long after which event that is. */
 type Term = Readonly<{ until: string; from: Mark; milliseconds: number }>;
@@ -146,23 +146,11 @@ export function performEndDisabledTerm({ customers, regions }: ExpiryDependencie
     const { state: region } = await regions.state(regionId);
     const limits =
       region.phase === 'created' ? regionLimits([{ ...region, routers: [...region.routers.values()] }]) : new Map();
-    await end(ranges);
-
-    async function end(some: readonly AddressRange[]): Promise<void> {
-      const command = {
-        type: 'EndDisabledTerm',
-        data: { regionId, until, addresses: RangeSet.from(some), limits },
-      } as const;
-      try {
-        const answer = await customers.handle(customerId, command, { actor: 'system:expiry', requestId: id });
-        if (isRefusal(answer))
-          throw new Error(`what was disabled until ${until} can not be enabled: ${answer.because}`);
-      } catch (error) {
-        if (!(error instanceof AppendTooLarge) || some.length < 2) throw error;
-        const half = Math.ceil(some.length / 2);
-        await end(some.slice(0, half));
-        await end(some.slice(half));
-      }
-    }
+    await inParts(ranges, async (part) => {
+      const data = { regionId, until, addresses: RangeSet.from(part), limits };
+      const by = { actor: 'system:expiry', requestId: id };
+      const answer = await customers.handle(customerId, { type: 'EndDisabledTerm', data }, by);
+      if (isRefusal(answer)) throw new Error(`what was disabled until ${until} can not be enabled: ${answer.because}`);
+    });
   };
 }

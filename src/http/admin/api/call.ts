@@ -13,6 +13,7 @@ import { bodyProblem, fieldErrors, jsonBodyUpTo, readJson } from '../../middlewa
 import { contextOf, principalOf } from '../../middleware/request-context.ts';
 import { type FieldErrors, invalid, type Problem, problems, sendJson, sendProblem } from '../../problems.ts';
 import type { Operation, Route } from '../../route.ts';
+import { untilClosed } from '../../until-closed.ts';
 import { type AdminPrincipal, contextOfPrincipal, mayDo, scopeMissing } from '../access.ts';
 import { refusalProblem } from './refusals.ts';
 
@@ -91,8 +92,6 @@ export function adminRoute<const O extends AdminOperation>(
     const isRehearsal = 'dry_run' in query && query.dry_run === true;
     const opened = isRehearsal ? api.rehearse() : api.application;
     const principal = principalOf(response);
-    const over = new AbortController();
-    response.once('close', () => over.abort());
     const grounds = saidOf(groundsOf(body ?? query));
     const call = {
       application: recordingInto(opened, recorded),
@@ -108,7 +107,7 @@ export function adminRoute<const O extends AdminOperation>(
         return recordingInto(opened, recorded, saysHowItIs(request.headers) ? stream : undefined);
       },
       onlyNew: request.headers['if-none-match']?.trim() === '*',
-      signal: over.signal,
+      signal: untilClosed(response),
     };
     // What the operation's schemas have made of what was sent is what its call holds.
     const given = await answer(call as unknown as AdminCall<O>);

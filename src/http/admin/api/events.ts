@@ -4,6 +4,7 @@ import {
   findEvent,
   instantNamed,
   pageEvents,
+  positionNamed,
   everyEvent,
   showEvent,
 } from '../../../application/ip-control/history.ts';
@@ -18,8 +19,6 @@ import { type AdminApi, type AdminOperation, adminRoute, writePiece } from './ca
 import { ADMIN_PROBLEMS, all, allOf, one, pageFields, pageOf } from './shapes.ts';
 
 const NDJSON = 'application/x-ndjson';
-const POSITION = /^\d{1,19}$/;
-const POSITION_MAX = 2n ** 63n - 1n;
 const EVENT_ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 const event = z.strictObject({
@@ -105,14 +104,15 @@ export function eventRoutes(api: AdminApi): readonly Route[] {
       const { stream, type, actor, limit, after } = query;
       const from = query.from === undefined ? undefined : instantNamed(query.from);
       const to = query.to === undefined ? undefined : instantNamed(query.to);
+      const behind = after === undefined ? undefined : positionNamed(after);
       const errors = {
         ...(query.from !== undefined && from === undefined ? { from: [NOT_AN_INSTANT] } : {}),
         ...(query.to !== undefined && to === undefined ? { to: [NOT_AN_INSTANT] } : {}),
         ...(type !== undefined && !application.eventTypes.includes(type) ? { type: ['is no type of event.'] } : {}),
-        ...(after !== undefined && !isPosition(after) ? { after: ['must be a position of the log.'] } : {}),
+        ...(after !== undefined && behind === undefined ? { after: ['must be a position of the log.'] } : {}),
       };
       if (Object.keys(errors).length > 0) return invalid(errors);
-      const filter = { stream, type, actor, from, to, after: after === undefined ? undefined : BigInt(after) };
+      const filter = { stream, type, actor, from, to, after: behind };
       if (!accepts.includes(NDJSON)) {
         const read = () => pageEvents(filter, limit, application, signal);
         // A stream is read from its beginning; a page of the log looks through a bounded part of it.
@@ -132,12 +132,13 @@ export function eventRoutes(api: AdminApi): readonly Route[] {
         },
       };
     }),
-    adminRoute(show, api, async ({ application, params: { position }, principal, signal }) => {
-      if (isPosition(position)) return shownEvent(await showEvent(BigInt(position), application));
-      if (!EVENT_ID.test(position)) return problems.notFound;
+    adminRoute(show, api, async ({ application, params, principal, signal }) => {
+      const position = positionNamed(params.position);
+      if (position !== undefined) return shownEvent(await showEvent(position, application));
+      if (!EVENT_ID.test(params.position)) return problems.notFound;
       // It takes as long as taking the whole log along.
       if (!mayDo(principal, 'events:export')) return scopeMissing('events:export');
-      const find = () => findEvent(position.toLowerCase(), application, signal).then(shownEvent);
+      const find = () => findEvent(params.position.toLowerCase(), application, signal).then(shownEvent);
       return (await logReads(signal, find)) ?? problems.unavailable;
     }),
     adminRoute(verify, api, async ({ application, query: { stream }, signal }) => {
@@ -160,10 +161,6 @@ export function eventRoutes(api: AdminApi): readonly Route[] {
 
 function shownEvent(found: RecordedEvent | undefined) {
   return found === undefined ? problems.notFound : { data: eventRow(found) };
-}
-
-function isPosition(text: string): boolean {
-  return POSITION.test(text) && BigInt(text) <= POSITION_MAX;
 }
 
 const NOT_AN_INSTANT = 'must be an instant with an offset, such as 2026-11-27T20:50:00Z.';

@@ -72,6 +72,14 @@ export function fieldOf(fields: Fields, name: string): string {
   return typeof value === 'string' ? value : (value?.[0] ?? '');
 }
 
+/** In place of what would take long, as long as too many ask for such. */
+export const TOO_MANY_READS: PageProblem = {
+  status: 503,
+  title: 'Not now',
+  because: 'Too much of this kind is being read. Try again in a few seconds.',
+  retryAfterSeconds: 5,
+};
+
 /** 404: there is no such thing. */
 export function notFoundPage(because: string): PageAnswer {
   return { problem: { status: 404, title: 'Not found', because } };

@@ -208,9 +208,9 @@ export function passedOverUnderWay(
 async function isPassedOver(
   regionId: number,
   { router }: RegionRouter,
-  { regions }: DeployCommitDependencies,
+  dependencies: DeployCommitDependencies,
 ): Promise<boolean> {
-  const now = routersOf((await regions.state(regionId)).state).find((known) => known.router === router);
+  const now = await routerOf(regionId, router, dependencies);
   return now === undefined || now.phase === 'disabled';
 }
 
@@ -283,7 +283,7 @@ async function pushAllTogether(
   return routers.map(({ router }) => failedUntouched(router, bad.get(router) ?? others));
 }
 
-export function passedOver({ router }: Readonly<{ router: string }>): RouterOutcome {
+function passedOver({ router }: Readonly<{ router: string }>): RouterOutcome {
   return { router, result: 'skipped', untouched: true, because: 'the router is disabled', milliseconds: 0 };
 }
 

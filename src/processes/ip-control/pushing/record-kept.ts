@@ -1,12 +1,9 @@
 import { RangeSet } from '../../../addresses/range-set.ts';
 import { isRefusal } from '../../../kernel/decider.ts';
-import { AppendTooLarge } from '../../../ports/event-store.ts';
+import { inParts } from '../in-parts.ts';
 import type { ReconcileDependencies } from './reconcile-router.ts';
 
-/**
- * What a router keeps that a restored log does not explain, so that its customer can enable what the log has as enabled already; in parts where
- * that is more than the store takes at once.
- */
+/** What a router keeps that a restored log does not explain, so that its customer can enable what the log has as enabled already. */
 export async function recordKept(
   customerId: number,
   regionId: number,
@@ -14,19 +11,11 @@ export async function recordKept(
   kept: RangeSet,
   { customers, ids }: Pick<ReconcileDependencies, 'customers' | 'ids'>,
 ): Promise<void> {
-  const record = async (part: RangeSet, isMore: boolean): Promise<void> => {
-    const data = { regionId, router, set: part, isMore };
+  await inParts([...kept.ranges()], async (part, isMore) => {
+    const data = { regionId, router, set: RangeSet.from(part), isMore };
     const context = { actor: 'system:drift', requestId: ids.uuid() };
-    try {
-      const answer = await customers.handle(customerId, { type: 'RecordKept', data }, context);
-      if (isRefusal(answer) && answer.refused !== 'customer-not-found')
-        throw new Error(`what ${router} keeps could not be recorded: ${answer.because}`);
-    } catch (error) {
-      if (!(error instanceof AppendTooLarge) || part.rangeCount < 2) throw error;
-      const half = RangeSet.from([...part.ranges()].slice(part.rangeCount / 2));
-      await record(part.difference(half), isMore);
-      await record(half, true);
-    }
-  };
-  await record(kept, false);
+    const answer = await customers.handle(customerId, { type: 'RecordKept', data }, context);
+    if (isRefusal(answer) && answer.refused !== 'customer-not-found')
+      throw new Error(`what ${router} keeps could not be recorded: ${answer.because}`);
+  });
 }

@@ -13,8 +13,16 @@ import { isRefusal } from '../../../../kernel/decider.ts';
 import type { Log } from '../../../../ports/log.ts';
 import { mayDo } from '../../access.ts';
 import { within } from '../../within.ts';
-import { TOO_MANY_READS, untilClosed } from '../long-read.ts';
-import { fieldOf, type Message, notFoundPage, type PageAnswer, type PageAsk, type PageRoute } from '../page.ts';
+import { untilClosed } from '../../../until-closed.ts';
+import {
+  fieldOf,
+  type Message,
+  notFoundPage,
+  type PageAnswer,
+  type PageAsk,
+  type PageRoute,
+  TOO_MANY_READS,
+} from '../page.ts';
 import type { FormErrors } from '../parts/form.tsx';
 import { listQueryOf, ROWS_MAX } from '../parts/list.tsx';
 import { commitListPage } from './commit-list.tsx';

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
-import { z } from 'zod';
 import type { CustomerSettings } from '../../../../events/ip-control/vocabulary.ts';
+import { sumsOfFields } from '../parts/seen-fields.ts';
 import { prefixListNamesOf } from '../../../../domain/ip-control/prefix-list-names.ts';
 import { PREFIX_LIMIT } from '../../../../domain/ip-control/region-limits.ts';
 import { type Fields, fieldOf, type Page } from '../page.ts';
@@ -44,39 +44,10 @@ export function valuesOfForm(form: Fields): CustomerFormValues {
   };
 }
 
-/** Where a form keeps the values that it was shown with. */
-const SEEN = 'seen';
-
-const seenValues = z.strictObject({
-  name: z.string(),
-  rate_limit: z.string(),
-  whitelist_limit: z.string(),
-  prefix_limit: z.string(),
-  evidence_max_bytes: z.string(),
-  webhook_url: z.string(),
-  allow_synchronous: z.boolean(),
-  allow_source_whitelist: z.boolean(),
-  trusted: z.boolean(),
-}) satisfies z.ZodType<CustomerFormValues>;
-
-/** The values that the form was shown with; undefined where it does not say. */
-export function valuesSeen(form: Fields): CustomerFormValues | undefined {
-  try {
-    return seenValues.safeParse(JSON.parse(fieldOf(form, SEEN))).data;
-  } catch {
-    return undefined;
-  }
-}
-
-/** Of settings those that are otherwise than they were seen: what others have changed meanwhile stays. */
-export function settingsChanged(
-  settings: CustomerSettings,
-  seen: CustomerFormValues | undefined,
-): Partial<CustomerSettings> {
-  const before = seen === undefined ? undefined : settingsOfValues(seen);
-  if (before === undefined || 'errors' in before) return settings;
-  const known: Readonly<Record<string, unknown>> = before.settings;
-  return Object.fromEntries(Object.entries(settings).filter(([name, value]) => known[name] !== value));
+/** The settings that a form was shown with, as it keeps them. */
+export function settingsSeen(values: CustomerFormValues): string {
+  const shown = settingsOfValues(values);
+  return 'settings' in shown ? sumsOfFields(shown.settings) : '';
 }
 
 /** The settings that a form says, or what is wrong by field. */
@@ -121,7 +92,7 @@ export type CustomerFormView = Readonly<{
   customer: Readonly<{ customerId: number; name: string }> | undefined;
   values: CustomerFormValues;
   /** What the customer's settings were when the form was first shown. */
-  seen?: CustomerFormValues | undefined;
+  seen?: string;
   errors: FormErrors;
 }>;
 
@@ -161,7 +132,7 @@ export function customerFormPage({ customer, values, seen, errors }: CustomerFor
             <div id="name-check">{names}</div>
           </>
         ) : null}
-        {seen === undefined ? null : <input type="hidden" name={SEEN} value={JSON.stringify(seen)} />}
+        {seen === undefined ? null : <input type="hidden" name="seen" value={seen} />}
         <SettingsFields values={values} errors={errors} />
       </Form>
     ),

@@ -23,14 +23,14 @@ import { mayDo } from '../../access.ts';
 import { fieldOf, notFoundPage, type PageAnswer, type PageAsk, type PageRoute } from '../page.ts';
 import type { FormErrors } from '../parts/form.tsx';
 import { inOrder, listQueryOf, pageOfRows, ROWS_MAX } from '../parts/list.tsx';
+import { changedSince } from '../parts/seen-fields.ts';
 import {
   customerFormPage,
   NameCheck,
-  settingsChanged,
   settingsOfValues,
+  settingsSeen,
   valuesOfForm,
   valuesOfSettings,
-  valuesSeen,
 } from './customer-form.tsx';
 import { customerListPage } from './customer-list.tsx';
 import { customerPage, customerSubnetsPage, type RegionPart, releasePage, rotateSecretPage } from './customer-page.tsx';
@@ -90,7 +90,7 @@ function accountPages(application: CustomerPagesDependencies): readonly PageRout
       handle: (ask) =>
         withCustomer(ask, application, async (customer) => {
           const values = valuesOfSettings(customer.name, customer.settings);
-          return { page: customerFormPage({ customer, values, seen: values, errors: {} }) };
+          return { page: customerFormPage({ customer, values, seen: settingsSeen(values), errors: {} }) };
         }),
     },
     {
@@ -291,14 +291,14 @@ function regionParts(rows: readonly SubnetRow[]): readonly RegionPart[] {
 
 async function save(customer: CustomerView, ask: PageAsk, application: CustomerPagesDependencies): Promise<PageAnswer> {
   const { form, context } = ask;
-  const [values, seen] = [{ ...valuesOfForm(form), name: customer.name }, valuesSeen(form)];
+  const [values, seen] = [{ ...valuesOfForm(form), name: customer.name }, fieldOf(form, 'seen')];
   const again = (errors: FormErrors): PageAnswer => ({ page: customerFormPage({ customer, values, seen, errors }) });
   const parsed = settingsOfValues(values);
   if ('errors' in parsed) return again(parsed.errors);
   const { customerId } = customer;
   const wanted = {
     customer: customerId,
-    changes: settingsChanged(parsed.settings, seen),
+    changes: Object.fromEntries(Object.entries(parsed.settings).filter(changedSince(seen))),
     rotateWebhookSecret: false,
     immediately: false,
   };

@@ -5,7 +5,13 @@ import {
   STREAM_KINDS,
   streamMeant,
 } from '../../../../application/ip-control/event-browser.ts';
-import { type EventFilter, everyEvent, instantNamed, pageEvents } from '../../../../application/ip-control/history.ts';
+import {
+  type EventFilter,
+  everyEvent,
+  instantNamed,
+  pageEvents,
+  positionNamed,
+} from '../../../../application/ip-control/history.ts';
 import { type LongReads, openLongReads } from '../../../../application/operations/long-reads.ts';
 import { verifyStream } from '../../../../application/operations/verify.ts';
 import { isRefusal } from '../../../../kernel/decider.ts';
@@ -14,8 +20,16 @@ import { mayDo } from '../../access.ts';
 import { writePiece } from '../../api/call.ts';
 import { eventRow } from '../../api/events.ts';
 import type { Live } from '../../live.ts';
-import { TOO_MANY_READS, untilClosed } from '../long-read.ts';
-import { type Fields, fieldOf, notFoundPage, type PageAnswer, type PageAsk, type PageRoute } from '../page.ts';
+import { untilClosed } from '../../../until-closed.ts';
+import {
+  type Fields,
+  fieldOf,
+  notFoundPage,
+  type PageAnswer,
+  type PageAsk,
+  type PageRoute,
+  TOO_MANY_READS,
+} from '../page.ts';
 import type { FormErrors } from '../parts/form.tsx';
 import { ROWS_MAX } from '../parts/list.tsx';
 import { eventListPage, eventPage, verifiedPage } from './event-pages.tsx';
@@ -23,7 +37,6 @@ import { eventListPage, eventPage, verifiedPage } from './event-pages.tsx';
 export type EventPagesDependencies = EventBrowserDependencies &
   Readonly<{ live: Pick<Live, 'newestEvents'>; log: Log }>;
 
-const POSITION = /^\d{1,18}$/;
 const NDJSON = 'application/x-ndjson';
 
 /** The log as an auditor reads it. */
@@ -55,8 +68,8 @@ export function eventPages(application: EventPagesDependencies): readonly PageRo
       path: '/events/{position}',
       scope: 'read',
       handle: async ({ params }) => {
-        const position = params['position'] ?? '';
-        const found = POSITION.test(position) ? await eventInContext(BigInt(position), application) : undefined;
+        const position = positionNamed(params['position'] ?? '');
+        const found = position === undefined ? undefined : await eventInContext(position, application);
         return found === undefined ? notFoundPage('There is no such event.') : { page: eventPage(found) };
       },
     },
@@ -121,17 +134,17 @@ async function filterOf(
   const kind = STREAM_KINDS.find((known) => known === of);
   const stream = kind === undefined ? undefined : await streamMeant(kind, given('name') ?? '', application);
   const isKnown = typeof stream === 'string';
+  const behind = after === undefined ? undefined : positionNamed(after);
   const errors = {
     ...(isKnown || stream === undefined ? {} : { name: sentence(stream.because) }),
     ...(kind === undefined && given('name') !== undefined ? { name: 'Say what the name is of.' } : {}),
     ...(type !== undefined && !application.eventTypes.includes(type) ? { type: `${type} is no type of event.` } : {}),
     ...(given('from') !== undefined && from === undefined ? { from: `From: ${NOT_AN_INSTANT}` } : {}),
     ...(given('to') !== undefined && to === undefined ? { to: `To: ${NOT_AN_INSTANT}` } : {}),
-    ...(after !== undefined && !POSITION.test(after) ? { after: 'After: it must be a position of the log.' } : {}),
+    ...(after !== undefined && behind === undefined ? { after: 'After: it must be a position of the log.' } : {}),
   };
-  const isBehind = after !== undefined && POSITION.test(after);
   const filter = { stream: isKnown ? stream : undefined, type, actor: given('actor'), from, to };
-  return { filter: { ...filter, after: isBehind ? BigInt(after) : undefined }, errors };
+  return { filter: { ...filter, after: behind }, errors };
 }
 
 /** A day is meant from its beginning, or to its end. */

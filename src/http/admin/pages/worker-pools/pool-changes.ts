@@ -11,7 +11,7 @@ import { fieldOf, notFoundPage, type PageAnswer, type PageAsk, type PageRoute } 
 import type { FormErrors } from '../parts/form.tsx';
 import { deletePoolPage, endLaterPage, endWorkerPage, newPoolPage, poolEditPage } from './pool-change-pages.tsx';
 import { addressOf, PATH } from './pool-parts.tsx';
-import { fieldsChanged, sumsOfFields } from './seen-fields.ts';
+import { changedSince, sumsOfFields } from '../parts/seen-fields.ts';
 
 export type PoolChangesDependencies = Pick<
   Application,
@@ -140,7 +140,7 @@ function poolGiven(
   const { name: given = pool, ...fields } = parsed.data;
   if (given !== pool)
     return { wrong: { name: how === 'whole' ? 'differs from the document.' : 'can not be changed.' } };
-  const checked = givenPool(fieldsChanged(fields, seen), how, cloudDrivers);
+  const checked = givenPool(Object.fromEntries(Object.entries(fields).filter(changedSince(seen))), how, cloudDrivers);
   if (checked.ok) return { fields: checked.value };
   const errors = Object.entries(documentErrors(checked.problems));
   return { wrong: Object.fromEntries(errors.map(([field, messages]) => [field, messages.join(' ')])) };

@@ -1,22 +1,22 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 
-/** The fields of a document by their names. */
-type Fields = Readonly<Record<string, unknown>>;
-
 const SUM_CHARACTERS = 16;
 
 const sums = z.record(z.string(), z.string());
 
-/** A sum of each field of a document as it was shown, which goes through a form in place of the document. */
-export function sumsOfFields(fields: Fields): string {
+/** A sum of each field of what was shown, which goes through a form in its place. */
+export function sumsOfFields(fields: object): string {
   return JSON.stringify(Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, sumOf(value)])));
 }
 
-/** Of a document the fields that are otherwise than they were shown; all of them where it is not known how that was. */
-export function fieldsChanged(fields: Fields, seen: string): Fields {
+/**
+ * Tells of a field, by name and value, whether it is otherwise than it was shown; of each where it is not known how that was. What others have
+ * changed meanwhile stays.
+ */
+export function changedSince(seen: string): (field: readonly [string, unknown]) => boolean {
   const known = sumsIn(seen);
-  return Object.fromEntries(Object.entries(fields).filter(([name, value]) => known.get(name) !== sumOf(value)));
+  return ([name, value]) => known.get(name) !== sumOf(value);
 }
 
 function sumsIn(text: string): ReadonlyMap<string, string> {
